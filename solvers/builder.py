@@ -85,7 +85,7 @@ class Plan:
         return self.cls(**values)
 
 
-def build(node: Mapping[str, Any], path: str = "", context: Context = Context()) -> Any:  # noqa: B008 (frozen)
+def build(node: Mapping[str, Any], path: str = "", context: Context = Context()) -> Any:
     """Build the object a config node describes.
 
     Parameters
@@ -133,7 +133,7 @@ def plan_of(target: str, trust: Sequence[str] = ()) -> Plan:
     ConfigError, UntrustedCode
         If there is no such class, or it is not ours and not trusted.
     """
-    package = target.split(".")[0]
+    package = target.split(".", maxsplit=1)[0]
     if package != "solvers" and package not in trust:
         raise UntrustedCode("_target_", "a class in solvers.*", repr(target), f"trust=[{package or 'package'}] admits it")
     return _plan_of(target)
@@ -222,8 +222,8 @@ def _plan_of(target: str) -> Plan:
 
 
 @functools.cache
-def _read_class(target: str, cls: type) -> Plan:
-    if not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+def _read_class(target: str, cls: Any) -> Plan:
+    if not cls.__dataclass_params__.frozen:
         raise ContractError(f"{target} must be a frozen dataclass")
     hints = typing.get_type_hints(cls)
     fields = [one for one in dataclasses.fields(cls) if one.init]
@@ -288,7 +288,7 @@ def _float(raw: Any, context: Context) -> float:
         number = _read_exact(raw)
         if number is None:
             raise ConfigError("", "a number", repr(raw))
-        raw = number  # type: ignore[assignment]
+        raw = number
     try:
         value = float(raw)
     except OverflowError:

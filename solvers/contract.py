@@ -23,7 +23,7 @@ import hashlib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -79,7 +79,7 @@ class Result:
 Event = Progress | Checkpoint | Result
 
 
-class Stop(Exception):  # noqa: N818 (not an error: a request, like GeneratorExit)
+class Stop(Exception):
     """Thrown into a solver at a yield: time is nearly up, say what you have."""
 
 
@@ -230,7 +230,7 @@ class Source:
         ------
         UntrustedCode
             If nobody trusted it.
-        AttributeError, SyntaxError, ...
+        AttributeError, SyntaxError, TypeError, ...
             Whatever the file does.
         """
         if not self.trusted:
@@ -241,5 +241,5 @@ class Source:
         exec(compile(self.code, self.name or "<source>", "exec"), module.__dict__)  # noqa: S102 (trusted by its user)
         loaded = getattr(module, self.class_name)
         if not isinstance(loaded, type):
-            raise AttributeError(f"{self.class_name} in {self.name} is not a class")
+            raise TypeError(f"{self.class_name} in {self.name} is not a class")
         return loaded
