@@ -119,7 +119,7 @@ def make(cls: type[T], **fields: Any) -> T:
     >>> make(Octal, code=".77").code
     '0.77'
     """
-    plan = _read_class(f"{cls.__module__}.{cls.__qualname__}", cls)
+    plan = _read_class(f"{cls.__module__}.{cls.__qualname__}", cls)  # type: ignore[arg-type] # a class is hashable
     context = Context(run_sources=True)
     made: T = plan.make({name: plan.convert(name, raw, context) for name, raw in fields.items()})
     return made
@@ -452,7 +452,7 @@ def _nested(cls: type) -> Convert:
             return raw
         if not isinstance(raw, Mapping):
             raise ConfigError("", f"a map of the fields of {cls.__name__}", repr(raw))
-        plan = _read_class(f"{cls.__module__}.{cls.__qualname__}", cls)
+        plan = _read_class(f"{cls.__module__}.{cls.__qualname__}", cls)  # type: ignore[arg-type] # a class is hashable
         return plan.make({str(name): plan.convert(str(name), one, context) for name, one in raw.items() if name != "_target_"})
 
     return convert
