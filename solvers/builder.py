@@ -170,7 +170,7 @@ def encode(value: Any) -> Any:
 
 def encode_fields(built: Any) -> dict[str, Any]:
     """Return the JSON form of a dataclass instance's fields."""
-    return {name: encode(getattr(built, name)) for name in _field_names(type(built))}
+    return {name: encode(getattr(built, name)) for name in _field_names(type(built))}  # type: ignore[arg-type] # a class is hashable
 
 
 def inputs_of(built: Any) -> dict[str, bytes]:

@@ -1,0 +1,330 @@
+"""The tables of a sweep, as they lie on disk: where things are, how they are read and written.
+
+    outputs/NAME/
+      _lock  journal/<n>-<id>/*.parquet                   see `pipeline.journal`
+      points.parquet  tables/NAME.parquet (or NAME/*.parquet, where a table is large)
+      checkpoints/  inputs/<sha256>  checks.parquet  manifest.json  report.html
+
+Readers need no lock: every file is replaced by a rename.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from solvers.builder import Context
+from solvers.errors import ConfigError, MinimexError, did_you_mean
+from solvers.schema import TableInfo, encoding_of, info_from_json, table_info
+
+POINT_TYPE = pa.dictionary(pa.int32(), pa.string())
+POINT = pa.field("point", POINT_TYPE, nullable=False)
+OUTCOME = pa.schema(
+    [
+        pa.field("config", pa.string()),
+        pa.field("status", pa.string()),
+        pa.field("error", pa.string()),
+        pa.field("traceback", pa.string()),
+        pa.field("wall_s", pa.float64()),
+        pa.field("attempts", pa.int32()),
+        pa.field("node", pa.string()),
+        pa.field("metrics", pa.string()),
+        pa.field("rows", pa.string()),
+    ]
+)
+"""Columns of points.parquet after `point` and the parameters. `metrics` and `rows` (rows delivered by table) are JSON maps."""
+
+CHECKS = pa.schema(
+    [("table", pa.string()), ("row", pa.int64()), ("point", pa.string()), ("grade", pa.string()), ("reason", pa.string())]
+)
+PROGRESS = pa.schema(
+    [
+        POINT,
+        ("done", pa.int64()),
+        ("total", pa.int64()),
+        ("elapsed_s", pa.float64()),
+        ("metric", pa.string()),
+        ("value", pa.float64()),
+    ]
+)
+"""The pipeline's own table: what solves said on their way, stamped with wall time; one row a metric."""
+
+_TABLE_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_JSON = {b"json": b"1"}
+
+
+class DamagedTable(MinimexError, ValueError):
+    """A file that should hold a table cannot be read."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: cannot be read ({reason})")
+        self.path = path
+
+
+# ---- reading a sweep ---------------------------------------------------------------------------------------------------------
+
+
+def load(folder: str | Path) -> SweepDir:
+    """Open a sweep's directory for reading, from a notebook for instance: `load("outputs/tour").table("equilibria")`.
+
+    Raises
+    ------
+    ConfigError
+        If the folder holds no sweep.
+    """
+    root = Path(folder)
+    if not (root / "points.parquet").exists():
+        beside = [path.parent.name for path in root.glob("*/points.parquet")]
+        if beside:
+            raise ConfigError(str(folder), "one sweep's directory", "a folder of sweeps", f"it holds {', '.join(sorted(beside))}")
+        raise ConfigError(
+            str(folder), "a sweep's directory", "no points.parquet there", "a sweep's directory is printed at its end"
+        )
+    return SweepDir(root)
+
+
+@dataclass(frozen=True)
+class SweepDir:
+    """A published sweep, read-only."""
+
+    root: Path
+
+    @functools.cached_property
+    def points(self) -> pa.Table:
+        """One row a point: `point`, its parameters by dotted name, then `config`, `status`, `error`, ... (see `OUTCOME`)."""
+        return read_table(self.root / "points.parquet")
+
+    @functools.cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What else there is to know: experiment, commands, versions, what tables claim, the MLflow run."""
+        try:
+            said: dict[str, Any] = json.loads((self.root / "manifest.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return said
+
+    @property
+    def name(self) -> str:
+        return self.root.resolve().name
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Dotted names of the parameters that have a column in `points`."""
+        names: list[str] = self.points.schema.names
+        return tuple(name for name in names if name != "point" and name not in OUTCOME.names)
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The parameters that take more than one value."""
+        return tuple(name for name in self.parameters if pc.count_distinct(self.points[name], mode="all").as_py() > 1)
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """Names of the published tables."""
+        found = {path.stem for path in (self.root / "tables").glob("*.parquet")}
+        found |= {path.name for path in (self.root / "tables").glob("*") if path.is_dir()}
+        return tuple(sorted(name for name in found if _TABLE_NAME.fullmatch(name)))
+
+    def table(self, name: str) -> pa.Table:
+        """Return one table; its column `point` says whose rows they are, rows of one point stand together.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such table.
+        DamagedTable
+            If it cannot be read.
+        """
+        files = table_files(self.root, name)
+        if not files:
+            raise ConfigError("TABLE", f"a table of {self.root}", repr(name), did_you_mean(name, self.table_names))
+        parts = [read_table(path) for path in files]
+        return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+
+    def info(self, name: str) -> TableInfo:
+        """Return what a table says about itself; where its file lost the metadata, what the manifest kept."""
+        files = table_files(self.root, name)
+        info = TableInfo(headline="none")
+        if files:
+            try:
+                info = table_info(pq.read_schema(files[0]))
+            except (OSError, ValueError, pa.ArrowException):
+                info = TableInfo(headline="none")
+        kept = self.manifest.get("tables", {}).get(name, "")
+        return info_from_json(kept) if info.check is None and kept else info
+
+    def context(self, trust: Sequence[str] = ()) -> Context:
+        """Return what is needed to build this sweep's games again: its stored inputs."""
+        folder = self.root / "inputs"
+        inputs = {path.name: path.read_bytes() for path in folder.glob("*") if path.is_file()} if folder.exists() else {}
+        return Context(trust=tuple(trust), inputs=inputs)
+
+
+def table_files(root: Path, name: str) -> list[Path]:
+    """Return the files that make up a table."""
+    if not _TABLE_NAME.fullmatch(name):
+        return []
+    single, folder = root / "tables" / f"{name}.parquet", root / "tables" / name
+    return ([single] if single.exists() else []) + sorted(folder.glob("*.parquet"))
+
+
+# ---- files -------------------------------------------------------------------------------------------------------------------
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read one Parquet file.
+
+    Raises
+    ------
+    DamagedTable
+        If it is not a Parquet file, or a damaged one.
+    """
+    try:
+        return pq.read_table(path, partitioning=None)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise DamagedTable(path, str(error).splitlines()[0]) from error
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write one Parquet file, durable when this returns, in the encodings its columns ask for; the file appears at once, whole."""
+    encodings = {one.name: encoding_of(one) for one in table.schema if encoding_of(one)}
+    dictionary = [name for name in table.schema.names if name not in encodings]
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("wb") as file:
+        pq.write_table(
+            table, file, compression="zstd", use_dictionary=dictionary, column_encoding=encodings or None, write_statistics=True
+        )
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a small text file at once, whole."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text)
+    partial.rename(path)
+
+
+def sync_folder(path: Path) -> None:
+    """Make renames inside a folder durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# ---- columns of parameters: native where all agree, canonical JSON text where types differ ----------------------------------
+
+
+def parameter_column(name: str, values: Sequence[Any]) -> tuple[pa.Field, pa.Array]:
+    """Return a column of parameter values: of their own type where they share one (null aside), else JSON text."""
+    kinds = {type(value) for value in values if value is not None}
+    native = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string()}
+    if len(kinds) <= 1 and kinds <= native.keys():
+        kind = native[next(iter(kinds))] if kinds else pa.null()
+        try:
+            return pa.field(name, kind), pa.array(values, kind)
+        except (OverflowError, pa.ArrowInvalid):
+            pass
+    texts = [None if value is None else json.dumps(value, sort_keys=True, separators=(",", ":")) for value in values]
+    return pa.field(name, pa.string(), metadata=_JSON), pa.array(texts, pa.string())
+
+
+def parameter_values(table: pa.Table, name: str) -> list[Any]:
+    """Return a parameter column as the values that were put in."""
+    values: list[Any] = table[name].to_pylist()
+    if (table.schema.field(name).metadata or {}).get(b"json"):
+        return [None if text is None else json.loads(text) for text in values]
+    return values
+
+
+def concat_points(tables: Sequence[pa.Table]) -> pa.Table:
+    """Stack points tables whose parameter columns may differ."""
+    names = list(dict.fromkeys(name for table in tables for name in table.schema.names if name not in ("point", *OUTCOME.names)))
+    parts = [table.select(["point"]) for table in tables]
+    for name in names:
+        fields = {
+            (one.type, bool(one.metadata)) for table in tables if name in table.schema.names for one in [table.schema.field(name)]
+        }
+        fields.discard((pa.null(), False))
+        if len(fields) <= 1:
+            kind, as_json = next(iter(fields), (pa.null(), False))
+            one = pa.field(name, kind, metadata=_JSON if as_json else None)
+            columns = [_native_column(table, name, kind) for table in tables]
+        else:
+            values = [parameter_values(table, name) if name in table.schema.names else [None] * len(table) for table in tables]
+            one, whole = parameter_column(name, [value for part in values for value in part])
+            ends = _ends(values)
+            columns = [pa.chunked_array([whole[end - len(part) : end]], whole.type) for part, end in zip(values, ends, strict=True)]
+        parts = [part.append_column(one, column) for part, column in zip(parts, columns, strict=True)]
+    for one in OUTCOME:
+        parts = [part.append_column(one, table[one.name]) for part, table in zip(parts, tables, strict=True)]
+    return pa.concat_tables(parts)
+
+
+def _native_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    if name not in table.schema.names or table.schema.field(name).type == pa.null():
+        return pa.chunked_array([pa.nulls(len(table), kind)], kind)
+    return table[name]
+
+
+def _ends(parts: Iterable[Sequence[Any]]) -> list[int]:
+    ends, total = [], 0
+    for part in parts:
+        total += len(part)
+        ends.append(total)
+    return ends
+
+
+# ---- columns of point hashes -------------------------------------------------------------------------------------------------
+
+
+def point_array(points: Sequence[str], rows: Sequence[int] | None = None) -> pa.DictionaryArray:
+    """Return a `point` column: each point as many times as `rows` says (once each if None)."""
+    import numpy as np  # noqa: PLC0415 (kept out of `minimex list`)
+
+    indices = np.arange(len(points), dtype=np.int32)
+    if rows is not None:
+        indices = np.repeat(indices, rows)
+    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(points, pa.string()))
+
+
+def ranks(column: pa.ChunkedArray, order: pa.Array) -> pa.ChunkedArray:
+    """Return each row's place of its point in `order` (null where it is not there), without unpacking the column."""
+    chunks = []
+    for chunk in column.chunks:
+        encoded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
+        chunks.append(pc.index_in(encoded.dictionary, value_set=order).take(encoded.indices))
+    return pa.chunked_array(chunks, pa.int32())
+
+
+def spans(column: pa.ChunkedArray) -> Mapping[str, list[tuple[int, int]]]:
+    """Return where each point's rows stand: `(start, stop)` runs by point, in order of first appearance."""
+    import numpy as np  # noqa: PLC0415
+
+    found: dict[str, list[tuple[int, int]]] = {}
+    base = 0
+    for chunk in column.chunks:
+        if not len(chunk):
+            continue
+        encoded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
+        codes = encoded.indices.to_numpy(zero_copy_only=False)
+        names = encoded.dictionary.to_pylist()
+        cuts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+        starts = [0, *cuts.tolist()]
+        for start, stop in zip(starts, [*cuts.tolist(), len(codes)], strict=True):
+            found.setdefault(names[int(codes[start])], []).append((base + start, base + stop))
+        base += len(codes)
+    return found
