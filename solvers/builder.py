@@ -452,7 +452,7 @@ def _nested(cls: type) -> Convert:
             return raw
         if not isinstance(raw, Mapping):
             raise ConfigError("", f"a map of the fields of {cls.__name__}", repr(raw))
-        plan = _read_class(f"{cls.__module__}.{cls.__qualname__}", cls)  # type: ignore[arg-type] # a class is hashable
+        plan = _read_class(f"{cls.__module__}.{cls.__qualname__}", cls)
         return plan.make({str(name): plan.convert(str(name), one, context) for name, one in raw.items() if name != "_target_"})
 
     return convert

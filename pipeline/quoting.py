@@ -1,0 +1,52 @@
+"""What a user typed is never changed silently: numbers for games and solvers reach the typed builder as they were typed.
+
+Hydra reads `0.10` as 0.1, cuts `0.1234567012345670123` and makes `1e999` infinite. So numbers that stand alone in an override of
+`game.*`, `solver.*` or `sweep.*` are put in quotes, found with Hydra's own lexer, before Hydra sees them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hydra.core.override_parser.overrides_parser import InputStream, OverrideLexer  # type: ignore[attr-defined]
+
+_OURS = re.compile(r"\+{0,2}(game|solver|sweep)\.[^=]*=")
+_KEEPS_NUMBERS = {"range", "interval", "int", "float", "str", "json_str", "bool", "sort", "glob"}
+
+
+def quote_numbers(override: str) -> str:
+    """Return the override with its lone numbers in quotes.
+
+    A number stands alone when it is a whole value or list entry, not a part of a word (`1/2`, `3x3`), not a map's key and not an
+    argument of a function that computes (`range(0,1,0.1)`).
+
+    Examples
+    --------
+    >>> quote_numbers("game.a=0.10")
+    "game.a='0.10'"
+    >>> quote_numbers("game.payoffs=[[0, 1/2],[-1e999,x1]]")
+    "game.payoffs=[['0', 1/2],['-1e999',x1]]"
+    >>> quote_numbers("solver.iterations=range(1,9)"), quote_numbers("compute.cpus=2"), quote_numbers("game.n=1,2")
+    ('solver.iterations=range(1,9)', 'compute.cpus=2', "game.n='1','2'")
+    """
+    if not _OURS.match(override):
+        return override
+    lexer = OverrideLexer(InputStream(override))
+    lexer.removeErrorListeners()
+    tokens = lexer.getAllTokens()
+    openers = {lexer.BRACKET_OPEN, lexer.BRACE_OPEN, lexer.POPEN, lexer.COMMA, lexer.COLON, lexer.EQUAL}
+    closers = {lexer.BRACKET_CLOSE, lexer.BRACE_CLOSE, lexer.PCLOSE, lexer.COMMA}
+    keeping: list[bool] = []
+    pieces, end = [], 0
+    for place, token in enumerate(tokens):
+        before = tokens[place - 1] if place else None
+        after = tokens[place + 1] if place + 1 < len(tokens) else None
+        if token.type == lexer.POPEN:
+            keeping.append(before is not None and before.text in _KEEPS_NUMBERS)
+        elif token.type == lexer.PCLOSE and keeping:
+            keeping.pop()
+        alone = before is not None and before.type in openers and (after is None or after.type in closers)
+        if token.type in (lexer.INT, lexer.FLOAT) and alone and not any(keeping):
+            pieces.append(f"{override[end : token.start]}'{token.text}'")
+            end = token.stop + 1
+    return "".join(pieces) + override[end:]
