@@ -1,0 +1,1 @@
+"""Exact equilibria of finite games."""
