@@ -1,0 +1,1 @@
+"""Learning by regret: self-play whose average strategies approach an equilibrium."""
