@@ -34,10 +34,10 @@ def quote_numbers(override: str) -> str:
     lexer = OverrideLexer(InputStream(override))
     lexer.removeErrorListeners()
     tokens = lexer.getAllTokens()
-    openers = {lexer.BRACKET_OPEN, lexer.BRACE_OPEN, lexer.POPEN, lexer.COMMA, lexer.COLON, lexer.EQUAL}
+    openers = {lexer.BRACKET_OPEN, lexer.POPEN, lexer.COMMA, lexer.EQUAL}
     closers = {lexer.BRACKET_CLOSE, lexer.BRACE_CLOSE, lexer.PCLOSE, lexer.COMMA}
     keeping: list[bool] = []
-    pieces, end = [], 0
+    braces, pieces, end = 0, [], 0
     for place, token in enumerate(tokens):
         before = tokens[place - 1] if place else None
         after = tokens[place + 1] if place + 1 < len(tokens) else None
@@ -45,7 +45,9 @@ def quote_numbers(override: str) -> str:
             keeping.append(before is not None and before.text in _KEEPS_NUMBERS)
         elif token.type == lexer.PCLOSE and keeping:
             keeping.pop()
-        alone = before is not None and before.type in openers and (after is None or after.type in closers)
+        braces += (token.type == lexer.BRACE_OPEN) - (token.type == lexer.BRACE_CLOSE)
+        begins = before is not None and (before.type in openers or (before.type == lexer.COLON and braces > 0))
+        alone = begins and (after is None or after.type in closers)
         if token.type in (lexer.INT, lexer.FLOAT) and alone and not any(keeping):
             pieces.append(f"{override[end : token.start]}'{token.text}'")
             end = token.stop + 1

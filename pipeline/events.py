@@ -1,0 +1,91 @@
+"""What comes back from a batch while it runs: plain data, a chunk at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+Status = Literal["done", "incomplete", "failed", "timeout"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A point as a worker needs it. `resume` is a stored checkpoint's content."""
+
+    point: str
+    game: Any
+    solver: Any
+    seed: int
+    resume: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a batch and each of its points may use.
+
+    `box_s`: after so long a batch starts no further point. `timeout_s`, `memory_gb`: of one point, None: no limit.
+    `checkpoint_s`: store a checkpoint when so many seconds of solving would be lost without it. `stacks`: folder for the stacks
+    of killed points, None: not kept.
+    """
+
+    box_s: float = 0.5
+    timeout_s: float | None = None
+    memory_gb: float | None = None
+    checkpoint_s: float = 5.0
+    stacks: str | None = None
+    version: str = ""
+
+    @property
+    def grace_s(self) -> float:
+        """How long after the soft stop at `timeout_s` the hard end comes."""
+        return max(1.0, 0.1 * (self.timeout_s or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """A `Progress` event, stamped with the seconds since its point began."""
+
+    point: str
+    done: int
+    total: int | None
+    elapsed_s: float
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A checkpoint worth storing; `content` is what `pipeline.checkpoints` reads."""
+
+    point: str
+    lineage: str
+    step: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one point ended. `rows` counts what it delivered, by table."""
+
+    point: str
+    status: Status
+    error: str | None = None
+    traceback: str | None = None
+    wall_s: float = 0.0
+    node: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some events of one batch, in order of kind. `tables` hold the rows of all `finished` points, `point` first."""
+
+    started: str | None = None
+    advanced: tuple[Advanced, ...] = ()
+    saved: tuple[Saved, ...] = ()
+    finished: tuple[Outcome, ...] = ()
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    handed_back: tuple[str, ...] = ()

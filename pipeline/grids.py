@@ -1,0 +1,90 @@
+"""What a sweep asks for, as axes: lists of options that a product runs over.
+
+An option assigns values to one key, or side by side to several (a zip). Ranges are exact text: `start:stop:step`, both ends in.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from solvers.errors import ConfigError
+
+Option = Mapping[str, Any]
+Axis = Sequence[Option]
+
+_RANGE = re.compile(r"\s*([^:\s]+)\s*:\s*([^:\s]+)\s*:\s*([^:\s]+)\s*")
+_MOST_STEPS = 10_000_000
+
+
+def choices(value: Any, path: str) -> list[Any]:
+    """Return the values a grid entry stands for: a list's entries, an exact range, or the one value.
+
+    Raises
+    ------
+    ConfigError
+        If a range is not exact or never ends, or a list is empty.
+
+    Examples
+    --------
+    >>> choices("0:1:1/3", "sweep.grid.game.a")
+    ['0', '1/3', '2/3', '1']
+    >>> choices([1, "x"], "sweep.grid.game.a"), choices("0.77", "sweep.grid.game.code")
+    ([1, 'x'], ['0.77'])
+    """
+    if isinstance(value, list):
+        if not value:
+            raise ConfigError(path, "at least one choice", "an empty list")
+        return value
+    match = _RANGE.fullmatch(value) if isinstance(value, str) else None
+    return exact_range(*match.groups(), path=path) if match else [value]
+
+
+def exact_range(start: str, stop: str, step: str, *, path: str) -> list[str]:
+    """Return exact text from start to stop, both ends in (stop only if the steps hit it)."""
+    try:
+        low, high, by = (Fraction(text) for text in (start, stop, step))
+    except (ValueError, ZeroDivisionError) as error:
+        raise ConfigError(path, "start:stop:step in exact numbers", repr(f"{start}:{stop}:{step}"), "such as 0:1:1/60") from error
+    if by == 0 or (high - low) / by < 0:
+        raise ConfigError(path, "a step that leads from start to stop", f"step {by} from {low} to {high}")
+    count = int((high - low) / by) + 1
+    if count > _MOST_STEPS:
+        raise ConfigError(path, f"at most {_MOST_STEPS} steps", f"{count}")
+    return [str(low + index * by) for index in range(count)]
+
+
+def grid_axes(grid: Mapping[str, Any], path: str) -> list[Axis]:
+    """Return one axis a key."""
+    return [[{key: value} for value in choices(raw, f"{path}.{key}")] for key, raw in grid.items()]
+
+
+def zip_axes(columns: Mapping[str, Any], path: str) -> list[Axis]:
+    """Return the one axis on which all keys advance together (none if there are no keys).
+
+    Raises
+    ------
+    ConfigError
+        If the lists differ in length.
+    """
+    if not columns:
+        return []
+    lists = {key: choices(raw, f"{path}.{key}") for key, raw in columns.items()}
+    lengths = {key: len(values) for key, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise ConfigError(path, "lists of one length", said)
+    return [[dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]]
+
+
+def keys_of(axis: Axis) -> Iterable[str]:
+    """Return the keys an axis assigns."""
+    return axis[0].keys()
+
+
+def index_product(axes: Sequence[Axis]) -> Iterator[tuple[int, ...]]:
+    """Yield every combination as option numbers, the last axis fastest."""
+    return itertools.product(*(range(len(axis)) for axis in axes))

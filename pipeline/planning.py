@@ -1,0 +1,329 @@
+"""From what was asked to points: Hydra composes each group choice once, leaf values become columns of a product.
+
+Overrides fall into four kinds: group choices (`game=`, `solver=`), leaf values of games and solvers and the seed (these may be
+swept, never pass through Hydra's merging, and are recorded as parameters), `sweep.*`, and the rest, which Hydra composes. What
+the command line says replaces the same key of the experiment.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.override_parser.types import Override, Transformer
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from pipeline.grids import Axis, grid_axes, index_product, keys_of, zip_axes
+from pipeline.points import Point, point_of
+from solvers.builder import Context, Plan, encode, plan_of
+from solvers.errors import ConfigError, ImpossiblePairing, did_you_mean
+from solvers.identity import describe
+from solvers.inline import refusal
+
+_LEAF = re.compile(r"(game|solver)\..+|seed")
+_GROUPS = ("game", "solver")
+_SEED_LINK = "${seed}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A command, taken apart."""
+
+    loader: ConfigLoader
+    config_name: str
+    passed_on: list[str]  # for Hydra to compose
+    groups: dict[str, list[str]]  # game and solver choices of the command line
+    leaves: dict[str, list[Any]]  # leaf values of the command line, a list of choices each
+    composed: dict[tuple[str | None, str | None], DictConfig] = field(default_factory=dict)
+
+    def compose(self, game: str | None = None, solver: str | None = None) -> DictConfig:
+        """Compose the config with these group choices (cached; Hydra needs 0.1 s for one)."""
+        if (game, solver) not in self.composed:
+            chosen = [f"{group}={name}" for group, name in (("game", game), ("solver", solver)) if name is not None]
+            self.composed[game, solver] = self.loader.load_configuration(
+                config_name=self.config_name, overrides=[*self.passed_on, *chosen], run_mode=RunMode.MULTIRUN
+            )
+        return self.composed[game, solver]
+
+
+def take_apart(loader: ConfigLoader, config_name: str, overrides: Sequence[Override]) -> Request:
+    """Sort a command's overrides.
+
+    Raises
+    ------
+    ConfigError
+        If something is swept that cannot be.
+    """
+    passed_on: list[str] = []
+    groups: dict[str, list[str]] = {}
+    leaves: dict[str, list[Any]] = {}
+    for override in overrides:
+        key = override.key_or_group
+        leaf = bool(_LEAF.fullmatch(key)) and not override.is_delete()
+        if leaf or (key in _GROUPS and not override.is_delete()):
+            values = _values(override)
+            if leaf:
+                leaves[key] = values
+            else:
+                groups[key] = [str(value) for value in values]
+        elif override.is_sweep_override():
+            raise ConfigError(key, "one value", str(override.input_line), "game, solver, their fields and seed can be swept")
+        else:
+            passed_on.append(str(override.input_line))
+    return Request(loader, config_name, passed_on, groups, leaves)
+
+
+def _values(override: Override) -> list[Any]:
+    if not override.is_sweep_override():
+        return [override.value()]
+    if not override.is_discrete_sweep():
+        raise ConfigError(override.key_or_group, "choices or a range", str(override.input_line))
+    return [Override._convert_value(value) for value in override.sweep_iterator(Transformer.identity)]  # noqa: SLF001
+
+
+def plan(request: Request) -> Iterator[Point]:
+    """Yield the points a request asks for, in the order of its product (a point asked for twice comes once).
+
+    Raises
+    ------
+    ConfigError
+        With the path, before any later point is looked at.
+    """
+    base = request.compose(*(request.groups[group][0] if group in request.groups else None for group in _GROUPS))
+    skip = bool(base.skip_impossible)
+    seen: set[str] = set()
+    for games, solvers, axes in _parts(request, base):
+        for game, solver in itertools.product(games, solvers):
+            for point in _Pairing(request, game, solver, axes).points(skip_impossible=skip):
+                if point.hash not in seen:
+                    seen.add(point.hash)
+                    yield point
+
+
+def _parts(request: Request, base: DictConfig) -> Iterator[tuple[list[str | None], list[str | None], list[Axis]]]:
+    sweep = _plain(base.sweep, resolve=True)
+    unknown = sorted(set(sweep) - {"grid", "zip", "union"})
+    if unknown:
+        raise ConfigError(f"sweep.{unknown[0]}", "grid, zip or union", "an unknown key")
+    grid, zipped, union = _map(sweep, "grid"), _map(sweep, "zip"), sweep.get("union") or [{}]
+    if not isinstance(union, list) or not all(isinstance(part, dict) for part in union):
+        raise ConfigError("sweep.union", "a list of maps", repr(union))
+    for place, part in enumerate(union):
+        path = f"sweep.union[{place}]" if sweep.get("union") else "sweep.grid"
+        asked = {**grid, **part}
+        chosen = [_chosen(request, asked, group) for group in _GROUPS]
+        free = {key: value for key, value in asked.items() if key not in request.leaves and key not in _GROUPS}
+        side = {key: value for key, value in zipped.items() if key not in request.leaves and key not in free}
+        for key in (*free, *side):
+            if not _LEAF.fullmatch(key):
+                raise ConfigError(f"{path}.{key}", "game, solver, game.*, solver.* or seed", "another key")
+        own = [[{key: value} for value in values] for key, values in request.leaves.items()]
+        yield chosen[0], chosen[1], [*grid_axes(free, path), *zip_axes(side, "sweep.zip"), *own]
+
+
+def _map(sweep: Mapping[Any, Any], name: str) -> dict[str, Any]:
+    value = sweep.get(name) or {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"sweep.{name}", "a map of keys to choices", repr(value))
+    return {str(key): one for key, one in value.items()}
+
+
+def _chosen(request: Request, asked: Mapping[str, Any], group: str) -> list[str | None]:
+    if group in request.groups:
+        return list(request.groups[group])
+    if group in asked:
+        names = asked[group] if isinstance(asked[group], list) else [asked[group]]
+        return [str(name) for name in names]
+    return [None]
+
+
+# ---- one game choice and one solver choice -----------------------------------------------------------------------------------
+
+
+class _Pairing:
+    """One composed config and the axes that vary it."""
+
+    def __init__(self, request: Request, game: str | None, solver: str | None, axes: list[Axis]) -> None:
+        self.request = request
+        self.config = request.compose(game, solver)
+        self.axes = axes
+        chosen = self.config.hydra.runtime.choices
+        self.names = {group: chosen.get(group) for group in _GROUPS}
+        self.context = Context(trust=tuple(self.config.trust or ()), run_sources=True)
+        for group in _GROUPS:
+            if not isinstance(self.config.get(group), DictConfig):
+                raise ConfigError(group, f"a {group}", "nothing", self._suggest(group))
+        self.sides = {group: _Side(self, group) for group in _GROUPS}
+
+    def points(self, *, skip_impossible: bool) -> Iterator[Point]:
+        """Yield the points of the product."""
+        game, solver = self.sides["game"], self.sides["solver"]
+        seeded = [place for place, axis in enumerate(self.axes) if "seed" in keys_of(axis)]
+        common = {"game": self.names["game"], "solver": self.names["solver"]}
+        allowed: dict[tuple[int, int], bool] = {}
+        for indices in index_product(self.axes):
+            seed = self._seed(self.axes[seeded[-1]][indices[seeded[-1]]]["seed"] if seeded else self.config.seed)
+            one, other = game.built(indices, seed), solver.built(indices, seed)
+            pair = (id(one.value), id(other.value) if one.refusable else id(type(other.value)))
+            if pair not in allowed:
+                allowed[pair] = self._may_meet(one.value, other.value, skip_impossible=skip_impossible)
+            if allowed[pair]:
+                parameters = {**common, **one.parameters, **other.parameters, "seed": seed}
+                yield point_of((one.value, one.text), (other.value, other.text), seed, parameters)
+
+    def _seed(self, raw: Any) -> int:
+        if isinstance(raw, int) and not isinstance(raw, bool):
+            return raw
+        raise ConfigError("seed", "a whole number", repr(raw))
+
+    def _may_meet(self, game: Any, solver: Any, *, skip_impossible: bool) -> bool:
+        reason = refusal(game, solver)
+        if reason is None:
+            return True
+        if skip_impossible:
+            return False
+        fitting = [name for name, cls in self._classes("solver") if cls.takes in type(game).gives]
+        would = f"these take {self.names['game']}: {', '.join(fitting)}" if fitting else "no solver takes this game"
+        raise ImpossiblePairing("solver", f"a solver for {self.names['game']}", f"{self.names['solver']}: {reason}", would)
+
+    def _classes(self, group: str) -> list[tuple[str, Any]]:
+        found = []
+        for name in self.request.loader.get_group_options(group):
+            loaded = self.request.loader.load_configuration(
+                self.request.config_name, [f"{group}={name}"], run_mode=RunMode.MULTIRUN, validate_sweep_overrides=False
+            )
+            found.append((name, plan_of(str(loaded[group]["_target_"]), self.context.trust).cls))
+        return found
+
+    def _suggest(self, group: str) -> str:
+        other = {"game": "solver", "solver": "game"}[group]
+        names = self.request.loader.get_group_options(group)
+        node = self.config.get(other)
+        if isinstance(node, DictConfig):
+            mine = plan_of(str(node["_target_"]), self.context.trust).cls
+            if group == "solver":
+                names = [name for name, cls in self._classes(group) if cls.takes in getattr(mine, "gives", ())]
+            else:
+                names = [name for name, cls in self._classes(group) if getattr(mine, "takes", None) in cls.gives]
+        return f"{group}= one of {', '.join(names)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    value: Any
+    text: str
+    parameters: dict[str, Any]
+    refusable: bool
+
+
+class _Side:
+    """The game or the solver of a pairing: builds each combination of its own values once."""
+
+    def __init__(self, pairing: _Pairing, group: str) -> None:
+        self.group, self.axes, self.context = group, pairing.axes, pairing.context
+        node = _plain(pairing.config[group])
+        self.raw = {key: _resolve(pairing.config, f"{group}.{key}", value) for key, value in node.items()}
+        self.plan: Plan = plan_of(str(self.raw.pop("_target_", "")), self.context.trust)
+        self.linked = [name for name, value in self.raw.items() if value == _SEED_LINK]
+        self.mine = [place for place, axis in enumerate(self.axes) if any(key.startswith(f"{group}.") for key in keys_of(axis))]
+        touched = {key.split(".")[1] for place in self.mine for key in keys_of(self.axes[place]) if key.startswith(f"{group}.")}
+        skipped = touched.union(self.linked)
+        self.base = {name: self._convert(name, value) for name, value in self.raw.items() if name not in skipped}
+        self.chosen = self._chosen_by_experiment(pairing)
+        self.cache: dict[tuple[Any, ...], _Built] = {}
+        self.converted: dict[tuple[int, int], dict[str, Any]] = {}
+
+    def built(self, indices: tuple[int, ...], seed: int) -> _Built:
+        """Return the object for this combination of options."""
+        key: tuple[Any, ...] = tuple(indices[place] for place in self.mine)
+        if self.linked:
+            key = (*key, seed)
+        found = self.cache.get(key)
+        if found is None:
+            found = self.cache[key] = self._build(indices, seed)
+        return found
+
+    def _build(self, indices: tuple[int, ...], seed: int) -> _Built:
+        values, parameters = dict(self.base), dict(self.chosen)
+        for name in self.linked:
+            values[name] = self._convert(name, seed)
+        nested: dict[str, Any] = {}
+        for place in self.mine:
+            for key, raw in self.axes[place][indices[place]].items():
+                group, _, path = key.partition(".")
+                if group != self.group:
+                    continue
+                name, _, rest = path.partition(".")
+                if rest:
+                    nested[name] = _put(nested.get(name, copy.deepcopy(self.raw.get(name))), rest, raw, f"{group}.{name}")
+                    parameters[key] = raw
+                else:
+                    values[name], parameters[key] = self._option(place, indices[place], name, raw)
+        for name, raw in nested.items():
+            values[name] = self._convert(name, raw)
+        try:
+            value = self.plan.make(values)
+        except ConfigError as error:
+            raise error.under(self.group) from None
+        return _Built(value, describe(value), parameters, hasattr(value, "refuses"))
+
+    def _option(self, place: int, index: int, name: str, raw: Any) -> tuple[Any, Any]:
+        known = self.converted.setdefault((place, index), {})
+        if name not in known:
+            value = self._convert(name, raw)
+            shown = raw if isinstance(raw, str) and ("sha256" in str(encode(value))) else encode(value)
+            known[name] = (value, shown)
+        pair: tuple[Any, Any] = known[name]
+        return pair
+
+    def _convert(self, name: str, raw: Any) -> Any:
+        try:
+            return self.plan.convert(name, raw, self.context)
+        except ConfigError as error:
+            raise error.under(self.group) from None
+
+    def _chosen_by_experiment(self, pairing: _Pairing) -> dict[str, Any]:
+        """Return the values an experiment set: those that differ from the group's own YAML."""
+        name = pairing.names[self.group]
+        if pairing.config.hydra.runtime.choices.get("experiment") is None or name is None:
+            return {}
+        plain = pairing.request.loader.load_configuration(
+            pairing.request.config_name, [f"{self.group}={name}"], run_mode=RunMode.MULTIRUN, validate_sweep_overrides=False
+        )
+        default = _plain(plain[self.group])
+        changed = [field for field in self.base if self.raw[field] != default.get(field)]
+        return {f"{self.group}.{field}": encode(self.base[field]) for field in changed}
+
+
+def _plain(node: DictConfig, *, resolve: bool = False) -> dict[str, Any]:
+    values = OmegaConf.to_container(node, resolve=resolve)
+    return {str(key): value for key, value in values.items()} if isinstance(values, dict) else {}
+
+
+def _resolve(config: DictConfig, path: str, value: Any) -> Any:
+    if value == _SEED_LINK or "${" not in str(value):
+        return value
+    node = OmegaConf.select(config, path)
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+
+
+def _put(node: Any, path: str, value: Any, where: str) -> Any:
+    """Return the node with the value set at a dotted path below it."""
+    name, _, rest = path.partition(".")
+    if node is None:
+        node = {}
+    if isinstance(node, list):
+        if not name.isdigit() or int(name) >= len(node):
+            raise ConfigError(f"{where}.{name}", f"a place from 0 to {len(node) - 1}", repr(name))
+        node[int(name)] = _put(node[int(name)], rest, value, f"{where}.{name}") if rest else value
+        return node
+    if not isinstance(node, dict):
+        raise ConfigError(f"{where}.{name}", f"{where} itself to be set", f"a key below {node!r}", did_you_mean(name, ()))
+    node[name] = _put(node.get(name), rest, value, f"{where}.{name}") if rest else value
+    return node
