@@ -8,8 +8,8 @@ Rules
 3. A journal row replaces published rows of the same point; a later journal row an earlier one.
 4. Publishing merges published files and the journal, renames each file, and deletes the journal last. It can stop anywhere and
    be done again: until the journal is gone, rule 3 gives the same tables.
-5. Tables past `_LARGE_BYTES` become folders: a journal file is linked into `tables/NAME/` under its commit's name, unchanged; rows in
-   a part of a commit's own name are that commit's, not replaced by it.
+5. Tables past `_LARGE_BYTES` become folders: a journal file is linked into `tables/NAME/` under its commit's name, unchanged;
+   rows in a part of a commit's own name are that commit's, not replaced by it.
 6. What cannot be read is set aside as `_bad_*`; its points count as not computed.
 """
 
@@ -29,10 +29,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.store import (
-    POINT,
     DamagedTable,
     concat_points,
-    point_array,
     ranks,
     read_table,
     sync_folder,
@@ -113,7 +111,7 @@ class Journal:
         if points is None:
             return
         points = _in_order(points, _whole_order(points, order))
-        places = points["point"].combine_chunks().dictionary_decode() if len(points) else pa.array([], pa.string())
+        places = _decoded(points["point"]).combine_chunks()
         owners = _owners(entries)
         for name in sorted({path.stem.removeprefix("table_") for entry in entries for path in entry.glob("table_*.parquet")}):
             self._publish_table(name, entries, owners, places)
@@ -126,15 +124,11 @@ class Journal:
             entry.rename(doomed)
             shutil.rmtree(doomed)
 
-    def add_table(self, name: str, table: pa.Table) -> None:
-        """Commit rows of a table of the pipeline's own, for points that are recorded already."""
-        self.commit(pa.table({"point": point_array([])}, schema=pa.schema([POINT])), {name: table})
-
     def _publish_table(self, name: str, entries: list[Path], owners: Mapping[str, str], places: pa.Array) -> None:
         files = [(entry.name, entry / f"table_{name}.parquet") for entry in entries if (entry / f"table_{name}.parquet").exists()]
         published = table_files(self.root, name)
         folder = self.root / "tables" / name
-        size = sum(
+        size = sum(_unpacked_bytes(path) for path in [*published, *(path for _, path in files)])
             pq.read_metadata(path).serialized_size + path.stat().st_size * 8 for path in [*published, *(p for _, p in files)]
         )
         if folder.is_dir() or size > _LARGE_BYTES:
@@ -144,6 +138,7 @@ class Journal:
         parts = [_without(read_table(path), replaced) for path in published]
         parts += [_owned(read_table(path), owner, owners) for owner, path in files]
         whole = pa.concat_tables([part for part in parts if len(part)] or parts[:1], promote_options="permissive")
+        whole = whole.replace_schema_metadata(parts[-1].schema.metadata)
         write_table(_in_order(whole, places), self.root / "tables" / f"{name}.parquet")
 
     def _link_parts(self, folder: Path, files: list[tuple[str, Path]]) -> None:
@@ -185,10 +180,8 @@ class Journal:
     def _set_damage_aside(self) -> None:
         for entry in self.entries():
             try:
-                for path in entry.glob("*.parquet"):
+                for path in {entry / "points.parquet", *entry.glob("*.parquet")}:
                     read_table(path)
-                if not (entry / "points.parquet").exists():
-                    raise DamagedTable(entry / "points.parquet", "missing")
             except DamagedTable as error:
                 self._aside(entry, error)
         points = self.root / "points.parquet"
@@ -216,6 +209,11 @@ class Journal:
             shutil.rmtree(target)
         path.rename(target)
         self.said.append(f"{path.relative_to(self.root)} cannot be read ({error}); set aside as {target.name}")
+
+
+def _unpacked_bytes(path: Path) -> int:
+    metadata = pq.read_metadata(path)
+    return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
 
 
 def _standing(points: pa.Table, bad_tables: Iterable[str], root: Path) -> pa.Table:

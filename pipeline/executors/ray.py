@@ -1,0 +1,230 @@
+"""Batches as plain streaming Ray tasks, on this machine's cores or a cluster.
+
+Rules
+-----
+1. `max_retries=0`: Ray replays a streaming task by item index and so loses rows. Retries are the scheduler's.
+2. Tasks, not actors: a task gives its CPU back while it waits for a nested `map`.
+3. A local Ray keeps to loopback, and has its token authentication switched off only together with that.
+4. Workers return Arrow through the object store; only the driver writes.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import itertools
+import os
+import platform
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pipeline.events import Chunk, Limits, Task
+from pipeline.executors import Ended
+from pipeline.worker import run_batch
+from solvers.errors import ConfigError, MinimexError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")}
+_AHEAD = 64
+
+
+class WrongVersion(MinimexError, RuntimeError):
+    """A worker runs other code than the driver."""
+
+
+def versions() -> str:
+    """Return what driver and workers must agree on."""
+    return f"Python {platform.python_version()}, minimex {importlib.metadata.version('minimex')}"
+
+
+@dataclass(frozen=True, slots=True)
+class RayShared(Generic[T]):
+    """A value in the object store."""
+
+    reference: Any
+
+    def get(self) -> T:
+        value: T = _fetch(self.reference)
+        return value
+
+    def release(self) -> None:
+        """Nothing to do: the store drops it with its last handle."""
+
+
+@functools.lru_cache(maxsize=8)
+def _fetch(reference: Any) -> Any:
+    import ray  # noqa: PLC0415
+
+    return ray.get(reference)
+
+
+@dataclass(frozen=True, slots=True)
+class RayWorkers:
+    """One big solve on many cores: nested tasks. Pure functions may be retried by Ray."""
+
+    def share(self, value: T) -> RayShared[T]:
+        import ray  # noqa: PLC0415
+
+        return RayShared(ray.put(value))
+
+    def map(self, fn: Callable[[T], R], items: Iterable[T], ahead: int | None = None) -> Iterator[R]:
+        import ray  # noqa: PLC0415
+
+        call = ray.remote(num_cpus=1, max_retries=3)(_apply)
+        shipped = ray.put(fn)
+        source = iter(items)
+        waiting = deque(call.remote(shipped, item) for item in itertools.islice(source, ahead or _AHEAD))
+        while waiting:
+            result: R = ray.get(waiting.popleft())
+            waiting.extend(call.remote(shipped, item) for item in itertools.islice(source, 1))
+            yield result
+
+
+def _apply(fn: Callable[[T], R], item: T) -> R:
+    return fn(item)
+
+
+def _stream(tasks: Sequence[Task], limits: Limits) -> Iterator[Chunk]:
+    if limits.version != versions():
+        raise WrongVersion(f"worker on {platform.node()} has {versions()}, the driver {limits.version}")
+    yield from run_batch(tasks, limits, RayWorkers())
+
+
+@dataclass
+class RayExecutor:
+    """Batches on Ray. `address` None: a Ray of our own on this machine, ended with us."""
+
+    limits: Limits
+    cpus: int | None = None
+    address: str | None = None
+    running: dict[int, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        import ray  # noqa: PLC0415
+
+        if self.address is None:
+            _start_local(self.cpus)
+        else:
+            _connect(self.address)
+        cores = int(ray.cluster_resources().get("CPU", 1))
+        if self.address is not None and self.cpus is not None:
+            cores = min(cores, self.cpus)
+        nodes = sum(1 for node in ray.nodes() if node["Alive"])
+        self.slots = cores
+        place = "this machine" if self.address is None else f"{nodes} nodes at {self.address}"
+        self.where = f"{cores} core{'s' if cores > 1 else ''} of {place}"
+        options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0, "num_returns": "streaming"}
+        self.remote = ray.remote(**options)(_stream)
+
+    def submit(self, number: int, tasks: Sequence[Task]) -> None:
+        self.running[number] = self.remote.remote(list(tasks), self.limits)
+
+    def poll(self, wait_s: float) -> Iterator[tuple[int, Chunk | Ended]]:
+        import ray  # noqa: PLC0415
+
+        numbers = {stream: number for number, stream in self.running.items()}
+        if not numbers:
+            return
+        ready, _ = ray.wait(list(numbers), num_returns=1, timeout=wait_s, fetch_local=False)
+        for stream in ready:
+            said = _next_of(stream)
+            if isinstance(said, Ended):
+                del self.running[numbers[stream]]
+            yield numbers[stream], said
+
+    def cancel(self) -> None:
+        import ray  # noqa: PLC0415
+
+        for stream in self.running.values():
+            ray.cancel(stream, force=True, recursive=True)
+        self.running.clear()
+
+    def close(self) -> None:
+        import ray  # noqa: PLC0415
+
+        ray.shutdown()
+
+
+def _next_of(stream: Any) -> Chunk | Ended:
+    import ray  # noqa: PLC0415
+
+    try:
+        chunk: Chunk = ray.get(next(stream))
+    except StopIteration:
+        return Ended()
+    except ray.exceptions.RayTaskError as error:
+        cause = error.cause if isinstance(getattr(error, "cause", None), BaseException) else error
+        if isinstance(cause, WrongVersion):
+            raise cause from None
+        return Ended(f"{type(cause).__name__}: {cause}")
+    except ray.exceptions.RayError as error:
+        lines = str(error).strip().splitlines()
+        return Ended(f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}")
+    return chunk
+
+
+def _start_local(cpus: int | None) -> None:
+    os.environ.update(
+        {
+            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # loopback only: Ray listens on all interfaces otherwise
+            "RAY_AUTH_MODE": "disabled",  # only together with the line above
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+            "RAY_DEDUP_LOGS": "0",
+        }
+    )
+    os.environ.pop("RAY_ADDRESS", None)
+    import ray  # noqa: PLC0415
+
+    ray.init(
+        address="local",
+        num_cpus=cpus,
+        include_dashboard=False,
+        configure_logging=False,
+        log_to_driver=False,
+        _node_ip_address="127.0.0.1",
+        _temp_dir=_short_folder(),
+        object_store_memory=512 << 20,
+        runtime_env={"env_vars": {**_ONE_THREAD, "PYTHONPATH": _package_folders()}},
+    )
+
+
+def _connect(address: str) -> None:
+    import ray  # noqa: PLC0415
+
+    try:
+        ray.init(
+            address=address,
+            configure_logging=False,
+            log_to_driver=False,
+            runtime_env={"env_vars": dict(_ONE_THREAD), "py_modules": [str(path) for path in _packages()]},
+        )
+    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        said = str(error).strip().splitlines()
+        raise ConfigError("compute.address", "a Ray cluster", repr(address), said[0] if said else type(error).__name__) from error
+
+
+def _packages() -> list[Path]:
+    import pipeline  # noqa: PLC0415
+    import solvers  # noqa: PLC0415
+
+    return [Path(str(package.__file__)).parent for package in (pipeline, solvers)]
+
+
+def _package_folders() -> str:
+    """Return the folder our packages are imported from, so that no folder of a user's shadows them in workers."""
+    own = dict.fromkeys(str(path.parent) for path in _packages())
+    given = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    return os.pathsep.join([*own, *(path for path in given if path not in own)])
+
+
+def _short_folder() -> str | None:
+    """Return a folder whose socket paths are short enough (107 bytes), None: Ray's own choice."""
+    default = Path(tempfile.gettempdir())
+    return None if len(str(default)) < 40 else "/tmp/ray"  # noqa: S108, PLR2004

@@ -1,0 +1,126 @@
+"""Which points go into which batch, and what is done when one is lost.
+
+Batches grow until they fill their time box. A dead worker charges nobody at once: its unreported points run again one by one,
+and a point whose worker dies while it runs alone is the culprit; it is tried `attempts` times in all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.events import Chunk, Limits, Outcome, Status, Task
+from pipeline.executors import Ended, Executor
+
+_FIRST_BATCH = 16
+_LARGEST_BATCH = 20_000
+_FILL = 1.5
+
+
+@dataclass
+class _Batch:
+    tasks: dict[str, Task]
+    began: float
+    size: int
+    reported: int = 0
+
+
+@dataclass
+class Scheduler:
+    """Runs tasks on an executor and yields what happens; every task is reported exactly once.
+
+    `stopping` is asked between events: once it says True nothing more is started, running batches are cancelled.
+    """
+
+    executor: Executor
+    limits: Limits
+    attempts: int = 2
+    stopping: Callable[[], bool] = lambda: False
+    tried: dict[str, int] = field(default_factory=dict)
+    running: dict[int, _Batch] = field(default_factory=dict)
+    handed: dict[str, int] = field(default_factory=dict)
+    size: float = _FIRST_BATCH
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Chunk]:
+        """Yield the chunks of all tasks, and failed outcomes for those whose worker died."""
+        source = iter(tasks)
+        again: deque[Task] = deque()
+        alone: deque[Task] = deque()
+        number = 0
+        while not self.stopping():
+            while len(self.running) < self.executor.slots:
+                batch = self._next_batch(source, again, alone)
+                if not batch:
+                    break
+                number += 1
+                self.running[number] = _Batch({task.point: task for task in batch}, time.perf_counter(), len(batch))
+                self.executor.submit(number, batch)
+            if not self.running:
+                return
+            for which, said in self.executor.poll(0.1):
+                batch_now = self.running[which]
+                if isinstance(said, Chunk):
+                    for outcome in said.finished:
+                        batch_now.tasks.pop(outcome.point)
+                        batch_now.reported += 1
+                    again.extend(batch_now.tasks.pop(point) for point in said.handed_back)
+                    self._tune(batch_now, said)
+                    yield said
+                else:
+                    del self.running[which]
+                    yield from self._end(batch_now, said, alone)
+        self.executor.cancel()
+        self.running.clear()
+
+    def _next_batch(self, source: Iterator[Task], again: deque[Task], alone: deque[Task]) -> list[Task]:
+        if alone:
+            return [alone.popleft()]
+        batch = [again.popleft() for _ in range(min(len(again), int(self.size)))]
+        while len(batch) < int(self.size):
+            task = next(source, None)
+            if task is None:
+                break
+            batch.append(task)
+        share = -(-len(batch) // self.executor.slots)
+        if len(batch) < int(self.size) and len(batch) > share:  # the last ones: a fair share for every slot
+            again.extend(batch[share:])
+            batch = batch[:share]
+        return batch
+
+    def _tune(self, batch: _Batch, chunk: Chunk) -> None:
+        """Let the next batches fill the time box: estimates can only tune, what does not fit is handed back."""
+        took = time.perf_counter() - batch.began
+        if batch.reported and (took > self.limits.box_s / 5 or batch.reported == batch.size):
+            fitting = _FILL * self.limits.box_s * batch.reported / max(took, 1e-6)
+            self.size = min(max(1.0, fitting), 4 * self.size, _LARGEST_BATCH)
+
+    def _end(self, batch: _Batch, end: Ended, alone: deque[Task]) -> Iterator[Chunk]:
+        left = list(batch.tasks.values())
+        if not left:
+            return
+        reason = end.died or "the worker ended without a word"
+        if len(left) > 1 or batch.size > 1:
+            alone.extend(left)
+            return
+        task = left[0]
+        took = time.perf_counter() - batch.began
+        self.tried[task.point] = self.tried.get(task.point, 0) + 1
+        late = self.limits.timeout_s is not None and took >= self.limits.timeout_s + 0.9 * self.limits.grace_s
+        if not late and self.tried[task.point] < self.attempts:
+            alone.append(task)
+            return
+        status: Status = "timeout" if late else "failed"
+        error = f"time limit of {self.limits.timeout_s} s passed, killed" if late else f"the worker died: {reason}"
+        yield Chunk(finished=(Outcome(task.point, status, error, self._stack(task.point), took, ""),))
+
+    def _stack(self, point: str) -> str | None:
+        if self.limits.stacks is None:
+            return None
+        try:
+            text = (Path(self.limits.stacks) / point).read_text(errors="replace").strip()
+        except OSError:
+            return None
+        return text or None
