@@ -65,7 +65,10 @@ CURVE = table_schema(
         claims="recomputed",
         headline="last",
         columns=("iteration", "iterate", "exploitability", "value_p1", "x", "y"),
-        pictures=(Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability"),),
+        pictures=(
+            Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability"),
+            Curve("iteration", ("gain_p1",), by=("iterate",), log_x=True, log_y=True, title="what player 1 has yet to learn"),
+        ),
         about="how far from an equilibrium the average and the last strategies are, iteration by iteration",
     ),
 )
