@@ -23,6 +23,7 @@ _EXACT = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _SHOWN_BITS = 200
 
 Mixture = list[Fraction]
+Pair = tuple[Mixture, Mixture]
 
 
 class _Refuted(Exception):
@@ -49,20 +50,15 @@ def check_equilibria(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verd
         yield Verdict(TABLE, None, "refuted", str(wrong))
         return
     matrix = game.form(MatrixGame)
-    before: tuple[Mixture, Mixture] | None = None
+    before: Pair | None = None
     for number, row in enumerate(rows):
         try:
-            pair = _judge(matrix, row, number)
-            if before is not None and pair >= before:
-                raise _Refuted("repeats the row before it, or stands in the wrong order")
+            before = _judge(matrix, row, number, before)
         except _Refuted as wrong:
             yield Verdict(TABLE, number, "refuted", str(wrong))
             continue
-        before = pair
         m, n = matrix.shape
-        yield Verdict(
-            TABLE, number, "proved", f"an equilibrium of value {row['value']}: none of {m} rows and {n} columns pays better"
-        )
+        yield Verdict(TABLE, number, "proved", f"equilibrium: none of {m} rows and {n} columns does better than {row['value']}")
 
 
 def _read(tables: Mapping[str, pa.Table]) -> list[dict[str, Any]]:
@@ -76,13 +72,13 @@ def _read(tables: Mapping[str, pa.Table]) -> list[dict[str, Any]]:
         raise _Refuted("no rows, but a finite zero-sum game has an equilibrium")
     try:
         rows: list[dict[str, Any]] = table.select(COLUMNS).to_pylist()
-    except (UnicodeDecodeError, pa.ArrowException) as error:
+    except (ValueError, OverflowError, pa.ArrowException) as error:  # broken text, dates out of range ...
         raise _Refuted(f"cannot be read: {error}") from error
     return rows
 
 
-def _judge(game: MatrixGame, row: Mapping[str, Any], number: int) -> tuple[Mixture, Mixture]:
-    """Return the row's x and y, or raise what is wrong with it."""
+def _judge(game: MatrixGame, row: Mapping[str, Any], number: int, before: Pair | None) -> Pair:
+    """Return x and y of row `number`, or raise what is wrong with it; `before` is the last pair that was right."""
     x = _mixture("x", row["x"], len(game.row_actions))
     y = _mixture("y", row["y"], len(game.column_actions))
     value = _number("value", row["value"])
@@ -96,17 +92,31 @@ def _judge(game: MatrixGame, row: Mapping[str, Any], number: int) -> tuple[Mixtu
     if min(paid) < value:
         best = game.column_actions[paid.index(min(paid))]
         raise _Refuted(f"not an equilibrium: {best} costs player 2 {_shown(min(paid))} against x, less than {_shown(value)}")
+    if before is not None and (x, y) >= before:
+        raise _Refuted("repeats an earlier row, or stands in the wrong order")
     said = {
         "index": number,
         "x_support": _support(x, game.row_actions),
         "y_support": _support(y, game.column_actions),
         "value_float": _rounded(value),
-        **_outcomes(game, x, y),
     }
     for name, wanted in said.items():
         if type(row[name]) is not type(wanted) or row[name] != wanted:
             raise _Refuted(f"{name}: expected {wanted!r}, got {_clipped(row[name])}")
+    _judge_outcomes(game, row, x, y)
     return x, y
+
+
+def _judge_outcomes(game: MatrixGame, row: Mapping[str, Any], x: Mixture, y: Mixture) -> None:
+    for name in ("win", "draw", "lose"):
+        if game.outcomes is None:
+            if row[name] is not None:
+                raise _Refuted(f"{name}: expected null, for the game has no outcomes, got {_clipped(row[name])}")
+            continue
+        matrix: Matrix = getattr(game.outcomes, name)
+        wanted = _dot([_dot(line, y) for line in matrix], x)
+        if _number(name, row[name]) != wanted:
+            raise _Refuted(f"{name}: x and y yield {_shown(wanted)}, not {_clipped(row[name])}")
 
 
 def _mixture(name: str, said: Any, count: int) -> Mixture:
@@ -130,17 +140,6 @@ def _number(name: str, text: Any) -> Fraction:
         except (ValueError, ZeroDivisionError):  # more digits than Python reads; nothing over nothing
             pass
     raise _Refuted(f"{name}: expected exact text in lowest terms, got {_clipped(text)}")
-
-
-def _outcomes(game: MatrixGame, x: Mixture, y: Mixture) -> dict[str, str | None]:
-    if game.outcomes is None:
-        return {"win": None, "draw": None, "lose": None}
-    parts = {"win": game.outcomes.win, "draw": game.outcomes.draw, "lose": game.outcomes.lose}
-    return {name: str(_mean(matrix, x, y)) for name, matrix in parts.items()}
-
-
-def _mean(matrix: Matrix, x: Mixture, y: Mixture) -> Fraction:
-    return _dot([_dot(row, y) for row in matrix], x)
 
 
 def _dot(left: tuple[Fraction, ...] | Mixture, right: Mixture) -> Fraction:
