@@ -77,6 +77,7 @@ class Outcome:
     node: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
+    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,8 +129,6 @@ class Journal:
         published = table_files(self.root, name)
         folder = self.root / "tables" / name
         size = sum(_unpacked_bytes(path) for path in [*published, *(path for _, path in files)])
-            pq.read_metadata(path).serialized_size + path.stat().st_size * 8 for path in [*published, *(p for _, p in files)]
-        )
         if folder.is_dir() or size > _LARGE_BYTES:
             self._link_parts(folder, files)
             return

@@ -212,7 +212,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Replace a small text file at once, whole."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text)
+    partial.write_text(text, encoding="utf-8")
     partial.rename(path)
 
 

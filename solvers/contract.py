@@ -147,7 +147,7 @@ class Workers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A checker's judgement of one finding.
+    """A checker's judgement of one finding, or of `count` findings in a row.
 
     `row` counts from 0 within the point's rows of `table`; None judges the table as a whole (a row is missing, say). A checker
     is `check(game, tables) -> Iterator[Verdict]`, its tables without the column `point`; rows it passes over are `unchecked`.
@@ -157,6 +157,7 @@ class Verdict:
     row: int | None
     grade: Grade
     reason: str = ""
+    count: int = 1
 
 
 # ---- field types -------------------------------------------------------------------------------------------------------------

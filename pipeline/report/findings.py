@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.report.markup import cell_text
-from pipeline.store import OUTCOME, DamagedTable, SweepDir, parameter_values, ranks, read_table
+from pipeline.store import DamagedTable, SweepDir, parameter_values, ranks, read_table
 from solvers.contract import GRADES
 from solvers.schema import TableInfo
 
@@ -244,8 +244,3 @@ def outcome_counts(table: pa.Table) -> dict[str, int]:
         return {}
     found = {one["values"] or "?": one["counts"] for one in pc.value_counts(_whole(table["status"])).to_pylist()}
     return {name: found[name] for name in sorted(found, key=lambda name: order.index(name) if name in order else -1)}
-
-
-def is_parameter(name: str) -> bool:
-    """Say whether a column of points.parquet is a parameter."""
-    return name != "point" and name not in OUTCOME.names

@@ -1,0 +1,62 @@
+/* Draws the pictures from the data blocks and makes tables sortable. `data-errors` on <html> counts what went wrong. */
+
+const DRAW = { Curve: drawCurve, HeatMap: drawHeatMap, Strip: drawStrip };
+const FILTER_FROM = 8;
+
+function sortKey(text) {
+  const exact = /^(-?\d+)\/(\d+)$/.exec(text);
+  if (exact) return Number(exact[1]) / Number(exact[2]);
+  const number = Number(text.replaceAll(",", ""));
+  return text === "" || Number.isNaN(number) ? text : number;
+}
+
+function compare(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === typeof b) return a.localeCompare(b, undefined, { numeric: true });
+  return typeof a === "number" ? -1 : 1;
+}
+
+function sortTable(table, column, head) {
+  const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+  const rows = [...table.tBodies[0].rows].map((row) => [sortKey(row.cells[column].textContent), row]);
+  rows.sort((a, b) => sign * compare(a[0], b[0]));
+  table.tBodies[0].append(...rows.map((one) => one[1]));
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+}
+
+function makeSortable(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = make("button", { type: "button", onclick: () => sortTable(table, column, head) });
+    button.append(...head.childNodes);
+    head.append(button);
+  });
+  const rows = [...table.tBodies[0].rows];
+  if (rows.length < FILTER_FROM) return;
+  const count = make("span", { role: "status" });
+  const input = make("input", { type: "search", oninput: () => {
+    const wanted = input.value.toLowerCase();
+    const kept = rows.filter((row) => !(row.hidden = !row.textContent.toLowerCase().includes(wanted)));
+    count.textContent = wanted ? ` ${kept.length} of ${rows.length}` : "";
+  } });
+  table.parentElement.before(make("label", { class: "filter" }, "filter rows ", input, count));
+}
+
+const page = document.documentElement;
+page.dataset.errors = "0";
+page.dataset.drawn = "0";
+const count = (name) => { page.dataset[name] = String(Number(page.dataset[name]) + 1); };
+addEventListener("error", () => count("errors"));
+
+for (const figure of document.querySelectorAll("figure.picture")) {
+  try {
+    const data = JSON.parse(figure.querySelector("script").textContent);
+    DRAW[data.kind](figure, data);
+    count("drawn");
+  } catch (error) {
+    count("errors");
+    figure.append(make("p", { class: "muted" }, `This picture could not be drawn (${error}).`));
+  }
+}
+document.querySelectorAll("table.sortable").forEach(makeSortable);

@@ -1,0 +1,215 @@
+"""Simple PNG pictures of a sweep's tables, for viewers that show images only (MLflow's). The report draws its own.
+
+Tables say how they want to be drawn (`solvers.schema`); each kind of picture is one function here. Large tables are drawn from
+their first rows, many lines from the first points: a glance, not a result. Matplotlib is imported when something is drawn, and
+without its pyplot, so no backend is chosen for anybody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from pipeline.store import SweepDir, parameter_values, ranks, spans, table_files
+from solvers.schema import Curve, HeatMap, Picture, Strip
+
+_ROWS = 300_000
+_LINES = 24
+_STRIPS = 4
+_STRIP_ROWS = 60
+_LEGEND = 12
+_AXIS_LABELS = 12
+_CATEGORIES = 12
+
+
+def draw_pictures(sweep: SweepDir, folder: Path) -> Iterator[Path]:
+    """Draw what the tables of a sweep ask for and yield the files, `TABLE.png`, `TABLE_2.png`, ...
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    for name in sweep.table_names:
+        for index, picture in enumerate(sweep.info(name).pictures):
+            path = folder / (f"{name}_{index + 1}.png" if index else f"{name}.png")
+            if _draw(sweep, name, picture, path):
+                yield path
+
+
+def point_labels(sweep: SweepDir) -> dict[str, str]:
+    """Return a short text for each point: the parameters in which it differs from others."""
+    points = sweep.points["point"].to_pylist()
+    columns = [(name, parameter_values(sweep.points, name)) for name in sweep.varied]
+    if not columns:
+        return {point: point[:8] for point in points}
+    short = {name: name.rpartition(".")[2] for name, _ in columns}
+    short = {name: text if list(short.values()).count(text) == 1 else name for name, text in short.items()}
+    texts = ([f"{short[name]}={value}" for value in values] for name, values in columns)
+    return dict(zip(points, (" ".join(parts) for parts in zip(*texts, strict=True)), strict=True))
+
+
+def _draw(sweep: SweepDir, name: str, picture: Picture, path: Path) -> bool:
+    from matplotlib.figure import Figure  # noqa: PLC0415 (costs a second)
+
+    figure = Figure(figsize=(8, 5), dpi=120, layout="constrained")
+    drawn = _KINDS[type(picture)](sweep, name, picture, figure)
+    if drawn:
+        figure.suptitle(picture.title or name)
+        figure.savefig(path, format="png", metadata={"Software": None})
+    return drawn
+
+
+def _first_rows(sweep: SweepDir, name: str, columns: tuple[str, ...]) -> pa.Table:
+    data = ds.dataset([str(path) for path in table_files(sweep.root, name)], format="parquet")
+    return data.head(_ROWS, columns=list(dict.fromkeys(("point", *columns))))
+
+
+def _numbers(column: pa.ChunkedArray) -> np.ndarray:
+    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+
+
+# ---- curves ------------------------------------------------------------------------------------------------------------------
+
+
+def _curve(sweep: SweepDir, name: str, picture: Curve, figure: Any) -> bool:
+    table = _first_rows(sweep, name, (picture.x, *picture.y, *picture.by))
+    axes = figure.subplots()
+    labels, lines = point_labels(sweep), 0
+    for point, runs in spans(table["point"]).items():
+        rows = pa.concat_tables([table.slice(start, stop - start) for start, stop in runs])
+        for values in _groups(rows, picture.by):
+            part = rows
+            for key, value in values.items():
+                part = part.filter(pc.equal(part[key], value))
+            for y in picture.y if lines < _LINES else ():
+                said = [labels.get(point, ""), *(f"{key}={value}" for key, value in values.items())]
+                said += [y] if len(picture.y) > 1 else []
+                axes.plot(_numbers(part[picture.x]), _numbers(part[y]), label=" ".join(said), linewidth=1.2)
+                lines += 1
+    axes.set(
+        xlabel=picture.x,
+        ylabel=", ".join(picture.y),
+        xscale="log" if picture.log_x else "linear",
+        yscale="log" if picture.log_y else "linear",
+    )
+    axes.grid(alpha=0.3)
+    if 1 < lines <= _LEGEND:
+        axes.legend(fontsize=8)
+    return lines > 0
+
+
+def _groups(rows: pa.Table, by: tuple[str, ...]) -> list[dict[str, Any]]:
+    if not by:
+        return [{}]
+    groups: list[dict[str, Any]] = rows.group_by(list(by), use_threads=False).aggregate([]).to_pylist()
+    return [group for group in groups if None not in group.values()]
+
+
+# ---- heat maps ---------------------------------------------------------------------------------------------------------------
+
+
+def _heat_map(sweep: SweepDir, name: str, picture: HeatMap, figure: Any) -> bool:
+    widest = sorted(sweep.varied, key=lambda one: -pc.count_distinct(sweep.points[one]).as_py())
+    if len(widest) < 2:  # noqa: PLR2004 (a map has two axes)
+        return False
+    x, y = sorted(widest[:2])
+    table = _first_rows(sweep, name, picture.value)
+    places, first = np.unique(
+        np.asarray(ranks(table["point"], sweep.points["point"].combine_chunks().cast(pa.string()))), return_index=True
+    )
+    values, categories = _shades(table.take(pa.array(first)).select(list(picture.value)))
+    (across, x_values), (up, y_values) = (_axis(sweep.points[one]) for one in (x, y))
+    grid = np.full((len(y_values), len(x_values)), np.nan)
+    grid[up[places], across[places]] = values
+    axes = figure.subplots()
+    image = axes.imshow(grid, origin="lower", aspect="auto", interpolation="nearest", cmap="tab20" if categories else "viridis")
+    for ticks, labels, texts in (
+        (axes.set_xticks, axes.set_xticklabels, x_values),
+        (axes.set_yticks, axes.set_yticklabels, y_values),
+    ):
+        shown = np.unique(np.linspace(0, len(texts) - 1, _AXIS_LABELS).round().astype(int))
+        ticks(shown)
+        labels([texts[place] for place in shown])
+    axes.set(xlabel=x, ylabel=y)
+    bar = figure.colorbar(image, ax=axes)
+    if categories:
+        shown = np.arange(min(len(categories), _CATEGORIES))
+        bar.set_ticks(shown)
+        bar.set_ticklabels([categories[place][:30] for place in shown])
+    return True
+
+
+def _axis(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    """Return each point's place on an axis and the axis' texts, in numerical order where all are numbers."""
+    encoded = column.combine_chunks().cast(pa.string()).dictionary_encode()
+    texts = ["" if text is None else text for text in encoded.dictionary.to_pylist()]
+    order = sorted(range(len(texts)), key=_keys(texts).__getitem__)
+    place = np.empty(len(texts) + 1, dtype=np.int64)
+    place[order] = np.arange(len(texts))
+    place[-1] = 0  # points that lack the parameter stand at its first value
+    codes = np.asarray(encoded.indices.fill_null(-1))
+    return place[codes], [texts[one] for one in order]
+
+
+def _keys(texts: list[str]) -> list[Any]:
+    try:
+        return [Fraction(text) for text in texts]
+    except (ValueError, ZeroDivisionError):
+        return texts
+
+
+def _shades(table: pa.Table) -> tuple[np.ndarray, list[str]]:
+    """Return a number for each row, and the names of these numbers if they are categories."""
+    if table.num_columns == 1 and _is_number(table.schema.types[0]):
+        return _numbers(table[0]), []
+    texts = [one.cast(pa.string()).fill_null("") for one in table.columns]
+    encoded = pc.binary_join_element_wise(*texts, " ").combine_chunks().dictionary_encode()
+    return np.asarray(encoded.indices, dtype=np.float64), encoded.dictionary.to_pylist()
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+# ---- strips ------------------------------------------------------------------------------------------------------------------
+
+
+def _strip(sweep: SweepDir, name: str, picture: Strip, figure: Any) -> bool:
+    table = _first_rows(sweep, name, (picture.index, picture.value))
+    lengths = _row_lengths(sweep, picture)
+    labels = point_labels(sweep)
+    found = list(spans(table["point"]).items())[:_STRIPS]
+    if not found:
+        return False
+    for axes, (point, runs) in zip(np.atleast_1d(figure.subplots(1, len(found))), found, strict=True):
+        length = lengths.get(point) or picture.row_length
+        rows = pa.concat_tables([table.slice(start, stop - start) for start, stop in runs])
+        index = rows[picture.index].cast(pa.int64()).to_numpy()
+        inside = (index >= 0) & (index < length * _STRIP_ROWS)
+        shades, _ = _shades(rows.select([picture.value]))
+        grid = np.full((int(index[inside].max(initial=0)) // length + 1) * length, np.nan)
+        grid[index[inside]] = shades[inside]
+        axes.imshow(grid.reshape(-1, length), aspect="auto", interpolation="nearest", cmap="viridis")
+        axes.set_title(labels.get(point, "")[:40], fontsize=8)
+        axes.set(xlabel=f"{picture.index} mod {length}", ylabel=f"{picture.index} // {length}")
+    return True
+
+
+def _row_lengths(sweep: SweepDir, picture: Strip) -> Mapping[str, int]:
+    table, _, column = picture.row_length_from.partition(".")
+    if table not in sweep.table_names:
+        return {}
+    rows = _first_rows(sweep, table, (column,))
+    pairs = zip(rows["point"].to_pylist(), rows[column].to_pylist(), strict=True)
+    return {point: int(length) for point, length in pairs if length}
+
+
+_KINDS: Mapping[type, Callable[[SweepDir, str, Any, Any], bool]] = {Curve: _curve, HeatMap: _heat_map, Strip: _strip}

@@ -1,0 +1,389 @@
+"""The report of one sweep: what was asked, what was found, what was proved and by whom, what failed."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.report.drawing import UnusableDrawing, draw
+from pipeline.report.findings import (
+    NOT_JUDGED,
+    REFUTED,
+    Findings,
+    Integers,
+    Points,
+    checks_of,
+    findings_of,
+    outcome_counts,
+    points_of,
+)
+from pipeline.report.markup import bar, cell_text, chip, data_block, escape, number, page, plural, shortened, table
+from pipeline.report.pictures import picture_data
+from pipeline.store import DamagedTable, SweepDir, write_text
+from solvers.contract import GRADES
+
+_ROWS = 1000
+_CELLS = 20_000
+_REFUTED = 100
+_DRAWINGS = 12
+_FAILURES = 30
+_VALUES = 8
+_RIGHT = (pa.types.is_integer, pa.types.is_floating)
+
+
+def write_report(sweep: SweepDir) -> Path:
+    """Write `report.html` into the sweep's directory and return its path; it appears at once, whole.
+
+    Raises
+    ------
+    DamagedTable
+        If points.parquet cannot be read. Other damaged files are named in the report.
+    """
+    path = sweep.root / "report.html"
+    write_text(path, page(f"{sweep.name} \u00b7 minimex", _Report(sweep).body()))
+    return path
+
+
+class _Report:
+    """One report in the making."""
+
+    def __init__(self, sweep: SweepDir) -> None:
+        self.sweep = sweep
+        self.points = points_of(sweep)
+        self.damaged: list[DamagedTable] = []
+        self.verify = f"minimex verify {shlex.quote(sweep.name if sweep.root.is_absolute() else sweep.root.as_posix())}"
+        try:
+            self.checks = checks_of(sweep)
+        except DamagedTable as error:
+            self.checks = None
+            self.damaged.append(error)
+        self.findings = functools.cache(self._findings)
+
+    def body(self) -> str:
+        found = [one for one in map(self.findings, self.sweep.table_names) if one is not None]
+        found.sort(key=_importance)
+        shown = [one for one in found if _is_shown(one)]
+        sections = "".join(self.section(one) for one in shown)
+        return "\n".join(
+            [
+                self.header(found),
+                self.contents(shown),
+                '<main id="main">',
+                sections or '<section><p class="muted">No table here has anything to show.</p></section>',
+                self.failures(),
+                self.other_tables([one for one in found if not _is_shown(one)]),
+                self.origin(),
+                "</main>",
+            ]
+        )
+
+    def _findings(self, name: str) -> Findings | None:
+        try:
+            return findings_of(self.sweep, name, self.points, self.checks)
+        except DamagedTable as error:
+            self.damaged.append(error)
+            return None
+
+    # ---- the top --------------------------------------------------------------------------------------------------------
+
+    def header(self, found: Sequence[Findings]) -> str:
+        counts = outcome_counts(self.sweep.points)
+        chips = " ".join(chip(f"{number(count)} {status}", status) for status, count in counts.items())
+        experiment = self.sweep.manifest.get("experiment")
+        about = f'<p class="muted">experiment {escape(experiment)}</p>' if experiment else ""
+        return (
+            '<a class="skip" href="#main">to the findings</a>'
+            f"<header><h1>{escape(self.sweep.name)}</h1>{about}"
+            f"<p>{plural(len(self.sweep.points), 'point')} {chips} {self._effort()}</p>{self._verdict(found)}{self._damage()}"
+            f"{self._varied()}</header>"
+        )
+
+    def _effort(self) -> str:
+        seconds = pc.sum(self.sweep.points["wall_s"]).as_py() if len(self.sweep.points) else None
+        published = datetime.fromtimestamp((self.sweep.root / "points.parquet").stat().st_mtime).astimezone()
+        said = f"published {published:%Y-%m-%d %H:%M %Z}"
+        return f'<span class="muted">{f"{_duration(seconds)} of solving, " if seconds is not None else ""}{said}</span>'
+
+    def _verdict(self, found: Sequence[Findings]) -> str:
+        """Sum up all claims in one line."""
+        claims = [one for one in found if one.info.check]
+        rows = sum(len(one.table) for one in claims)
+        if not claims or not rows:
+            return ""
+        refuted = sum(len(one.refuted) for one in claims if one.refuted is not None)
+        grades = {name: sum(one.counts.get(name, 0) for one in claims) for name in reversed(GRADES)}
+        unjudged = rows - sum(grades.values())
+        said = [chip(f"{number(count)} {name}", name) for name, count in grades.items() if count]
+        if unjudged:
+            said.append(chip(f"{number(unjudged)} not judged yet", "waiting"))
+        kind = "bad" if refuted else "plain"
+        words = f" {plural(refuted, 'verdict')} refute what was claimed: see below." if refuted else ""
+        return f'<p class="verdict {kind}">{plural(rows, "finding")}: {" ".join(said)}{words}</p>'
+
+    def _damage(self) -> str:
+        items = "".join(f"<li>{escape(error.path.name)}: {escape(str(error).partition(': ')[2])}</li>" for error in self.damaged)
+        return f'<div class="verdict bad">Damaged files were left out:<ul>{items}</ul></div>' if items else ""
+
+    def _varied(self) -> str:
+        varied = self.points.varied(np.arange(len(self.sweep.points)))
+        rows = []
+        for one in varied:
+            codes = np.unique(one.codes)
+            texts = [shortened(cell_text(one.values[code])) or "none" for code in codes[: _VALUES + 1].tolist()]
+            if len(codes) > _VALUES:
+                used = [one.numbers[code] for code in codes.tolist()]
+                ends = sorted((value, code) for value, code in zip(used, codes.tolist(), strict=True) if value is not None)
+                texts = [f"{one.values[ends[0][1]]} \u2026 {one.values[ends[-1][1]]}"] if len(ends) == len(codes) else texts[:-1]
+                texts.append(f"({number(len(codes))} values)")
+            rows.append(f"<dt>{escape(one.name)}</dt><dd>{escape(', '.join(texts))}</dd>")
+        return f'<dl class="varied" aria-label="what was varied">{"".join(rows)}</dl>' if rows else ""
+
+    def contents(self, shown: Sequence[Findings]) -> str:
+        links = [f'<li><a href="#{escape(one.name)}">{escape(_spoken(one.name))}</a></li>' for one in shown]
+        if self._failed().any():
+            links.append('<li><a href="#failures">failures</a></li>')
+        return f'<nav aria-label="contents"><ul>{"".join(links)}</ul></nav>' if len(links) > 1 else ""
+
+    # ---- one table ------------------------------------------------------------------------------------------------------
+
+    def section(self, one: Findings) -> str:
+        about = f"<p>{escape(one.info.about)}</p>" if one.info.about else ""
+        return "\n".join(
+            [
+                f'<section id="{escape(one.name)}"><h2>{escape(_spoken(one.name))}</h2>{about}',
+                self._claim(one),
+                *(self._picture(picture, one) for picture in one.info.pictures),
+                self._drawings(one),
+                self._rows(one),
+                "</section>",
+            ]
+        )
+
+    def _claim(self, one: Findings) -> str:
+        size = f"{plural(len(one.table), 'row')} of {plural(len(one.owners), 'point')}"
+        if not one.info.check:
+            return f'<p class="muted">{size}; nothing is claimed here.</p>'
+        claimed = f"{size}, each claimed to be <em>{escape(one.info.claims)}</em>."
+        checker = f"<code>{escape(one.info.check)}</code>"
+        if one.verdicts is None:
+            return f"<p>{claimed} Not judged yet: run <code>{escape(self.verify)}</code> (the checker is {checker}).</p>"
+        counts = one.counts
+        unjudged = len(one.table) - sum(counts.values())
+        chips = " ".join(chip(f"{number(count)} {name}", name) for name, count in counts.items()) or "nothing"
+        late = (
+            f" {chip(f'{number(unjudged)} not judged yet', 'waiting')} Run <code>{escape(self.verify)}</code>." if unjudged else ""
+        )
+        worst = GRADES.index(one.info.claims or "proved")
+        short = int((one.grade > worst).sum())
+        verdict = "" if unjudged and not short else f" {_reached(short)}" if len(one.table) else ""
+        parts = {**counts, "waiting": unjudged}
+        return f"<p>{claimed} Judged by {checker}: {chips}.{late}{verdict}</p>{bar(parts) if len(one.table) else ''}{self._refuted(one)}"
+
+    def _refuted(self, one: Findings) -> str:
+        refuted = one.refuted
+        if refuted is None or not len(refuted):
+            return ""
+        first = refuted.slice(0, _REFUTED)
+        varied = self.points.varied(one.owners)
+        places = pc.index_in(first["point"].cast(pa.string()).combine_chunks(), value_set=self.points.hashes).to_pylist()
+        rows = [
+            [
+                escape("a point that is not here" if place is None else self.points.label(place, varied)),
+                "the table" if row is None else str(row),
+                escape(shortened(reason or "")),
+            ]
+            for place, row, reason in zip(places, first["row"].to_pylist(), first["reason"].to_pylist(), strict=True)
+        ]
+        more = f"; the first {_REFUTED} are here" if len(refuted) > _REFUTED else ""
+        caption = f"{plural(len(refuted), 'refuted verdict')}{more}"
+        return f'<div class="refutations">{table(["point", "row", "reason"], rows, caption)}</div>'
+
+    def _picture(self, picture: Any, one: Findings) -> str:
+        data = picture_data(picture, one, self.points, self._other)
+        title = escape(picture.title or f"{type(picture).__name__} of {one.name}")
+        if isinstance(data, str):
+            return f'<p class="muted">{title}: not drawn. {escape(data)}</p>'
+        notes = " ".join(data.pop("notes"))
+        title = escape(data["title"])
+        thinned = f'<p class="muted note">{escape(notes)}</p>' if notes else ""
+        return (
+            f'<figure class="picture"><figcaption>{title}</figcaption><noscript><p class="muted">This picture needs JavaScript; '
+            f"the numbers are in the tables.</p></noscript>{data_block(data)}{thinned}</figure>"
+        )
+
+    def _other(self, name: str) -> Findings | None:
+        return self.findings(name) if name in self.sweep.table_names else None
+
+    def _drawings(self, one: Findings) -> str:
+        if one.info.drawing is None:
+            return ""
+        varied = self.points.varied(one.owners)
+        said = [
+            self._drawing(one.info.drawing, point, self.points.label(point, varied)) for point in one.owners[:_DRAWINGS].tolist()
+        ]
+        more = len(one.owners) - len(said)
+        note = f'<p class="muted note">{plural(more, "further point")} not drawn.</p>' if more else ""
+        return f'<div class="drawings">{"".join(said)}</div>{note}'
+
+    def _drawing(self, target: str, point: int, label: str) -> str:
+        try:
+            svg = draw(self.sweep, target, point, self._tables_of(point))
+        except UnusableDrawing as error:
+            return f'<p class="muted">{escape(label)}: cannot be drawn. {escape(shortened(str(error)))}</p>'
+        return f"<figure><figcaption>{escape(label)}</figcaption>{svg}</figure>"
+
+    def _tables_of(self, point: int) -> dict[str, pa.Table]:
+        found = {name: self.findings(name) for name in self.sweep.table_names}
+        return {
+            name: one.table.filter(pa.array(one.owner == point)).drop_columns(["point"])
+            for name, one in found.items()
+            if one is not None
+        }
+
+    def _rows(self, one: Findings) -> str:
+        rows = _headlines(one)
+        if not len(rows):
+            return "" if one.info.headline == "none" else '<p class="muted">There are no rows.</p>'
+        names = list(one.info.columns) or [name for name in one.table.schema.names if name != "point"]
+        varied = self.points.varied(one.owners)
+        judged = bool((one.grade[rows] != NOT_JUDGED).any())
+        limit = max(1, min(_ROWS, _CELLS // (len(names) + len(varied) + judged)))
+        shown = rows[:limit]
+        columns = [[shortened(parameter.text(owner)) for owner in one.owner[shown].tolist()] for parameter in varied]
+        taken = one.table.select(names).take(pa.array(shown))
+        columns += [[shortened(cell_text(value)) for value in taken[name].to_pylist()] for name in names]
+        cells = [[escape(text) for text in column] for column in columns]
+        if judged:
+            cells.append([_grade(place) for place in one.grade[shown].tolist()])
+        head = [f'<span class="parameter">{escape(parameter.name)}</span>' for parameter in varied]
+        head += [_column_head(one.table.schema.field(name)) for name in names] + ["grade"] * judged
+        numeric = [parameter.is_numeric(one.owners) for parameter in varied]
+        numeric += [any(right(one.table.schema.field(name).type) for right in _RIGHT) for name in names] + [False] * judged
+        return table(head, list(zip(*cells, strict=True)), _row_caption(one, len(rows), len(shown)), numeric, _spoken(one.name))
+
+    # ---- the bottom -----------------------------------------------------------------------------------------------------
+
+    def _failed(self) -> Any:
+        points = self.sweep.points
+        return pc.is_in(points["status"], value_set=pa.array(["failed", "timeout"])).combine_chunks().to_numpy(zero_copy_only=False)
+
+    def failures(self) -> str:
+        """Group failed points by what they said."""
+        failed = np.flatnonzero(self._failed())
+        if not len(failed):
+            return ""
+        points = self.sweep.points
+        varied = self.points.varied(np.arange(len(points)))
+        said = points.select(["status", "error"]).take(pa.array(failed)).append_column("place", pa.array(failed))
+        groups = said.group_by(["status", "error"], use_threads=False).aggregate([("place", "min"), ("place", "count")])
+        groups = groups.sort_by([("place_count", "descending"), ("place_min", "ascending")])
+        items = []
+        for group in groups.slice(0, _FAILURES).to_pylist():
+            place = group["place_min"]
+            traceback = points["traceback"][place].as_py()
+            folded = f"<details><summary>traceback</summary><pre>{escape(traceback)}</pre></details>" if traceback else ""
+            others = f" and {plural(group['place_count'] - 1, 'other point')}" if group["place_count"] > 1 else ""
+            error = escape(shortened(group["error"] or "nothing was said"))
+            where = escape(self.points.label(place, varied))
+            items.append(f"<li>{chip(group['status'], group['status'])} {where}{others}<p><code>{error}</code></p>{folded}</li>")
+        more = len(groups) - len(items)
+        note = f'<p class="muted">{plural(more, "further kind")} of error not shown.</p>' if more else ""
+        return (
+            f'<section id="failures"><h2>failures</h2><p>{plural(len(failed), "point")} found nothing; '
+            f'<code>retry_failed=true</code> runs them again.</p><ul class="failures">{"".join(items)}</ul>{note}</section>'
+        )
+
+    def other_tables(self, rest: Sequence[Findings]) -> str:
+        rows = [[f"<code>{escape(one.name)}</code>", number(len(one.table)), escape(one.info.about)] for one in rest]
+        if not rows:
+            return ""
+        return f"<section><h2>other tables</h2>{table(['table', 'rows', 'about'], rows, 'Tables without a picture')}</section>"
+
+    def origin(self) -> str:
+        manifest = self.sweep.manifest
+        commands = manifest.get("commands") or []
+        versions = manifest.get("versions")
+        said = "".join(f"<pre>{escape(_command(one))}</pre>" for one in (commands if isinstance(commands, list) else [commands]))
+        items = versions.items() if isinstance(versions, Mapping) else []
+        listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(cell_text(version))}</dd>" for name, version in items)
+        return (
+            f"<section><h2>how it was made</h2>{said or '<p class=muted>The manifest names no command.</p>'}"
+            f"{f'<dl>{listed}</dl>' if listed else ''}<p class='muted'>Every finding is in <code>tables/*.parquet</code>, "
+            f"every point in <code>points.parquet</code>. To judge them again: <code>{escape(self.verify)}</code></p></section>"
+        )
+
+
+# ---- words -------------------------------------------------------------------------------------------------------------------
+
+
+def _importance(one: Findings) -> tuple[bool, bool, bool, str]:
+    refuted = one.refuted is not None and len(one.refuted) > 0
+    return not refuted, one.info.check is None, not (one.info.pictures or one.info.drawing), one.name
+
+
+def _is_shown(one: Findings) -> bool:
+    return bool(one.info.check or one.info.pictures or one.info.drawing or one.info.headline != "none")
+
+
+def _headlines(one: Findings) -> Integers:
+    """Return the rows to be listed, refuted ones first."""
+    if one.info.headline == "none":
+        rows = np.flatnonzero(one.grade == REFUTED)
+    else:
+        rows = one.lasts() if one.info.headline == "last" else np.arange(len(one.table))
+    return rows[np.argsort(one.grade[rows] != REFUTED, kind="stable")]
+
+
+def _row_caption(one: Findings, count: int, shown: int) -> str:
+    if one.info.headline == "none":
+        what = plural(count, "refuted row")
+    elif one.info.headline == "last":
+        what = f"The last row of {'each point' if count > 1 else 'the point'}"
+    else:
+        what = plural(count, "row")
+    return what if shown == count else f"{what}, the first {number(shown)} are here"
+
+
+def _column_head(field: pa.Field) -> str:
+    about = (field.metadata or {}).get(b"about", b"").decode(errors="replace")
+    return f'<span title="{escape(about)}">{escape(field.name)}</span>' if about else escape(field.name)
+
+
+def _grade(place: int) -> str:
+    name = "waiting" if place == NOT_JUDGED else GRADES[place]
+    return chip("not judged yet" if place == NOT_JUDGED else name, name)
+
+
+def _reached(short: int) -> str:
+    return f"<strong>{plural(short, 'row')} fell short of the claim.</strong>" if short else "Every row reached what was claimed."
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 120:  # noqa: PLR2004 (two minutes)
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"  # noqa: PLR2004 (two hours)
+
+
+def _command(said: Any) -> str:
+    """Return a command as it would be typed, however the manifest keeps it."""
+    if isinstance(said, list):
+        return shlex.join(str(word) for word in said)
+    if isinstance(said, Mapping):
+        inner = said.get("command") or said.get("argv")
+        rest = " ".join(f"{key}={cell_text(value)}" for key, value in said.items() if key not in ("command", "argv"))
+        return f"{_command(inner)}    # {rest}" if inner and rest else _command(inner) if inner else rest
+    return str(said)

@@ -1,0 +1,97 @@
+"""What a command asks for besides its points: where, within which limits, what to do with the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from omegaconf import DictConfig, OmegaConf
+
+from pipeline.tracking import Tracking
+from solvers.builder import make
+from solvers.errors import ConfigError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """The group `compute`: where points run and within which limits."""
+
+    kind: Literal["ray", "cluster", "inline"]
+    cpus: int | None = None
+    address: str | None = None
+    timeout_s: float | None = None
+    memory_gb: float | None = None
+    attempts: int = 2
+    box_s: float = 0.5
+    checkpoint_s: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("cpus", "timeout_s", "memory_gb", "attempts", "box_s"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ConfigError(name, "a number above 0", repr(value))
+        if self.checkpoint_s < 0:
+            raise ConfigError("checkpoint_s", "a number of at least 0", repr(self.checkpoint_s))
+        if self.kind == "cluster" and not self.address:
+            raise ConfigError("address", "the address of a Ray cluster", "null", "compute.address=HOST:PORT, or auto")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A command without its points. `experiment` is its name, None: ad hoc. `chose_compute`: somebody typed `compute=`."""
+
+    compute: Compute
+    tracking: Tracking
+    experiment: str | None
+    out: str | None
+    dry_run: bool
+    on_error: Literal["continue", "stop"]
+    retry_failed: bool
+    skip_impossible: bool
+    verify: bool
+    quiet: bool
+    trust: tuple[str, ...]
+    chose_compute: bool = False
+    command: str = "minimex"
+
+    def folder(self, default: str) -> Path:
+        """Return the sweep's directory."""
+        return Path(self.out) if self.out is not None else Path("outputs") / default
+
+
+_PLAIN = ("out", "dry_run", "on_error", "retry_failed", "skip_impossible", "verify", "quiet", "trust")
+
+
+def settings_of(config: DictConfig, *, chose_compute: bool, command: str) -> Settings:
+    """Read the settings of a composed config.
+
+    Raises
+    ------
+    ConfigError
+        With the path of what does not fit.
+    """
+    plain: dict[str, Any] = {name: _container(config[name]) for name in _PLAIN}
+    return make(
+        Settings,
+        compute=_part(Compute, "compute", _container(config.compute)),
+        tracking=_part(Tracking, "tracking", _container(config.tracking)),
+        experiment=config.hydra.runtime.choices.get("experiment"),
+        chose_compute=chose_compute,
+        command=command,
+        **plain,
+    )
+
+
+def _container(node: Any) -> Any:
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+
+
+def _part(cls: type[T], path: str, node: Mapping[str, Any]) -> T:
+    try:
+        return make(cls, **node)
+    except ConfigError as error:
+        raise error.under(path) from None

@@ -1,0 +1,621 @@
+"""Recording a finished sweep in MLflow, from its published directory alone: one run a sweep, one child run a point.
+
+Rules
+-----
+1. MLflow costs no result: whatever goes wrong here is one line for the user, and an unreachable server is given up within seconds.
+2. Nothing global changes: an explicit client, no active run, no autologging; environment variables and loggers are put back.
+   MLflow's telemetry is off from before its import, so nothing leaves the machine except to the server that was asked for.
+3. One run a directory. A directory that grew updates its run (the manifest's `mlflow_run`); MLflow's params cannot change, so a
+   param that would is written again as a tag of its name. A point that ran again gets a new child; the old one is deleted.
+4. Only finite numbers are metrics. Others are left out, counted and mentioned.
+
+MLflow is imported inside functions: it costs seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import getpass
+import hashlib
+import json
+import logging
+import math
+import os
+import posixpath
+import re
+import shlex
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from pipeline.pictures import draw_pictures, point_labels
+from pipeline.store import SweepDir, parameter_values, read_table, spans, table_files
+from solvers.contract import GRADES
+from solvers.errors import ConfigError, MinimexError
+
+_PROGRESS = "progress"
+_HEADLINES = 100
+_CURVE_STEPS = 500
+_TEXT = 500
+_CELL = 200
+_NAME = 250
+_LISTED = 8
+_LARGEST_UPLOAD = 200_000_000
+_METRICS_A_BATCH = 1000
+_PARAMS_A_BATCH = 100
+_QUICK = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "4", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
+_PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
+_ENDED = {"done": "FINISHED", "incomplete": "FINISHED", "failed": "FAILED", "timeout": "KILLED"}
+_TARGETS = (
+    r'^\{"game":\{"fields":.*?"target":"(?P<game>[^"]+)","version":\d+\},"seed":.*"target":"(?P<solver>[^"]+)","version":\d+\}\}$'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracking:
+    """Where runs are recorded.
+
+    Attributes
+    ----------
+    kind
+        `sqlite`: a database beside the sweeps; `server`: an MLflow server; `off`: nowhere.
+    uri
+        The server's address, or another database (`sqlite:////data/mlflow.db`); None: beside the sweeps.
+    child_runs
+        A sweep of at most so many points gets a child run for each.
+    """
+
+    kind: Literal["sqlite", "server", "off"] = "sqlite"
+    uri: str | None = None
+    child_runs: int = 50
+
+    def __post_init__(self) -> None:
+        if self.child_runs < 0:
+            raise ConfigError("child_runs", "0 or more", repr(self.child_runs))
+        if self.kind == "server" and not (self.uri or "").startswith(("http://", "https://")):
+            raise ConfigError("uri", "the address of an MLflow server", repr(self.uri), "tracking.uri=http://host:5000")
+        if self.kind == "sqlite" and self.uri is not None and not self.uri.startswith("sqlite:///"):
+            raise ConfigError("uri", "sqlite:/// and a path", repr(self.uri), "for a server, tracking=server")
+
+
+def track(sweep: SweepDir, settings: Tracking, store_folder: Path, said: Callable[[str], None]) -> str | None:
+    """Record a sweep in MLflow and return the run's id; None if tracking is off or MLflow was not reached.
+
+    Parameters
+    ----------
+    sweep
+        A published sweep.
+    store_folder
+        The folder of sweeps, in which `mlflow.db` and `mlartifacts/` lie.
+    said
+        Takes lines meant for the user.
+
+    Notes
+    -----
+    Needs about 2 s to import MLflow, 1 s for a new database, some 0.1 s for each child run, and copies the Parquet files. If
+    something fails half way, the id of the half-recorded run is returned, so that recording again completes it.
+    """
+    if settings.kind == "off":
+        return None
+    where = re.sub(r"//[^/@]*@", "//", settings.uri or "") or str(_database(settings, store_folder))
+    run_id = None
+
+    def lost(error: Exception) -> None:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        fate = "not reached" if run_id is None else "lost half way"
+        said(f"tracking: MLflow at {where} was {fate} ({reason}); the results are safe in {sweep.root}")
+
+    with _undisturbed():
+        try:
+            from mlflow.exceptions import MlflowException  # noqa: PLC0415
+            from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+        except ImportError as error:
+            lost(error)
+            return None
+        try:
+            with _environment(_QUICK):
+                client, experiment = _open(sweep, settings, store_folder)
+            with _environment(_PATIENT):
+                run = _Run.open(client, experiment, sweep)
+                run_id = run.run_id
+                _record(run, sweep, settings)
+            if run.dropped:
+                said(f"tracking: {run.dropped} numbers that are not finite were left out of MLflow")
+        except (MlflowException, SQLAlchemyError, sqlite3.Error, MinimexError, pa.ArrowException, OSError, ImportError) as error:
+            lost(error)
+    return run_id
+
+
+def ui_command(settings: Tracking, store_folder: Path) -> str:
+    """Return the command line that opens MLflow's UI on this store, quoted for a shell; of a server its address; else ""."""
+    if settings.kind == "off":
+        return ""
+    if settings.kind == "server":
+        return str(settings.uri)
+    beside = Path(sys.executable).parent / "mlflow"
+    found = shutil.which("mlflow")
+    program = str(beside) if beside.exists() and found != str(beside) else "mlflow"
+    words = [program, "ui", "--backend-store-uri", _sqlite_uri(settings, store_folder), "--workers", "1", "--port", "5000"]
+    return f"MLFLOW_DISABLE_TELEMETRY=true {shlex.join(words)}"
+
+
+# ---- reaching MLflow ---------------------------------------------------------------------------------------------------------
+
+
+def _database(settings: Tracking, store_folder: Path) -> Path:
+    given = (settings.uri or "").removeprefix("sqlite:///")
+    return Path(given or store_folder / "mlflow.db").absolute()
+
+
+def _sqlite_uri(settings: Tracking, store_folder: Path) -> str:
+    return f"sqlite:///{_database(settings, store_folder)}"
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep MLflow from phoning home and from talking; put everything back."""
+    loggers = [logging.getLogger(name) for name in ("mlflow", "alembic", "sqlalchemy.engine", "urllib3.connectionpool")]
+    with _environment({"MLFLOW_DISABLE_TELEMETRY": "true"}):
+        with contextlib.suppress(ImportError):
+            import mlflow  # noqa: F401, PLC0415 (its import sets levels)
+        levels = [one.level for one in loggers]
+        for one in loggers:
+            one.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            for one, level in zip(loggers, levels, strict=True):
+                one.setLevel(level)
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _open(sweep: SweepDir, settings: Tracking, store_folder: Path) -> tuple[Any, str]:
+    """Return a client and the id of the sweep's experiment, which exists from now on."""
+    from mlflow import MlflowClient  # noqa: PLC0415
+
+    name = str(sweep.manifest.get("experiment") or "ad hoc")[:_NAME]
+    if settings.kind == "server":
+        client = MlflowClient(settings.uri)
+        return client, _experiment(client, name, None)
+    database = _database(settings, store_folder)
+    database.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(database.parent / ".mlflow.lock"):  # two processes that create the tables at once spoil them
+        client = MlflowClient(_sqlite_uri(settings, store_folder))
+        return client, _experiment(client, name, database.parent / "mlartifacts" / re.sub(r"[^\w.-]", "_", name))
+
+
+def _experiment(client: Any, name: str, artifacts: Path | None) -> str:
+    from mlflow.exceptions import MlflowException  # noqa: PLC0415
+
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        try:
+            return str(client.create_experiment(name, artifacts.as_uri() if artifacts else None))
+        except MlflowException:  # somebody else may just have created it
+            found = client.get_experiment_by_name(name)
+            if found is None:
+                raise
+    if found.lifecycle_stage == "deleted":
+        client.restore_experiment(found.experiment_id)
+    return str(found.experiment_id)
+
+
+# ---- one run -----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Run:
+    """A run being written: collects params, tags and metrics, and sends them in few requests."""
+
+    client: Any
+    experiment: str
+    run_id: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    dropped: int = 0
+
+    @classmethod
+    def open(cls, client: Any, experiment: str, sweep: SweepDir) -> _Run:
+        """Return the run the manifest names, if it still exists, else a new one."""
+        from mlflow.exceptions import MlflowException  # noqa: PLC0415
+
+        before = sweep.manifest.get("mlflow_run")
+        if before:
+            try:
+                run = client.get_run(str(before))
+            except MlflowException as error:
+                if error.error_code not in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
+                    raise
+            else:
+                if run.info.lifecycle_stage == "active":
+                    return cls(client, run.info.experiment_id, run.info.run_id, run.data.params)
+        longest_s = pc.max(sweep.points["wall_s"]).as_py() or 0.0  # the directory tells no more about when the sweep began
+        return cls.create(client, experiment, sweep.name, _published_ms(sweep) - round(1000 * longest_s), {})
+
+    @classmethod
+    def create(cls, client: Any, experiment: str, name: str, start_ms: int, tags: Mapping[str, str]) -> _Run:
+        told = {**_source_tags(), **tags}
+        run = client.create_run(experiment, start_time=start_ms, run_name=name[:_NAME], tags=told)
+        return cls(client, experiment, run.info.run_id)
+
+    def log(self, params: Mapping[str, str], tags: Mapping[str, str], metrics: list[Any]) -> None:
+        """Send params that are new, tags, and `mlflow.entities.Metric`s; changed params become tags (rule 3)."""
+        from mlflow.entities import Param, RunTag  # noqa: PLC0415
+
+        params = {_name(name): value for name, value in params.items()}
+        changed = {name: value for name, value in params.items() if self.params.get(name, value) != value}
+        new = [Param(name, value) for name, value in params.items() if name not in self.params]
+        told = [RunTag(name, value) for name, value in {**tags, **changed}.items()]
+        for start in range(0, max(len(new), len(told)), _PARAMS_A_BATCH):
+            stop = start + _PARAMS_A_BATCH
+            self.client.log_batch(self.run_id, params=new[start:stop], tags=told[start:stop], synchronous=True)
+        for start in range(0, len(metrics), _METRICS_A_BATCH):
+            self.client.log_batch(self.run_id, metrics=metrics[start : start + _METRICS_A_BATCH], synchronous=True)
+
+    def metrics(self, values: Mapping[str, Any], at_ms: int, step: int = 0) -> list[Any]:
+        """Return the finite numbers among named values as metrics."""
+        from mlflow.entities import Metric  # noqa: PLC0415
+
+        numbers = {_name(name): _number(value) for name, value in values.items()}
+        finite = {name: value for name, value in numbers.items() if math.isfinite(value)}
+        self.dropped += len(numbers) - len(finite)
+        return [Metric(name, value, at_ms, step) for name, value in finite.items()]
+
+
+def _record(run: _Run, sweep: SweepDir, settings: Tracking) -> None:
+    checks = _checks(sweep)
+    dropped, metrics = _aggregates(sweep, checks)
+    run.dropped += dropped
+    now = time.time_ns() // 1_000_000
+    findings = list(_findings(sweep, checks))
+    run.log(_parameters(sweep), _tags(sweep, checks, [name for name, _ in findings]), run.metrics(metrics, now))
+    if len(sweep.points) <= settings.child_runs:
+        _record_children(run, sweep)
+    _upload(run, sweep, findings)
+    status = "FINISHED" if metrics["points/done"] + metrics["points/incomplete"] else "FAILED"
+    run.client.set_terminated(run.run_id, status, end_time=_published_ms(sweep))
+
+
+def _published_ms(sweep: SweepDir) -> int:
+    return (sweep.root / "points.parquet").stat().st_mtime_ns // 1_000_000
+
+
+def _source_tags() -> dict[str, str]:
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # a user id without a name, in a container
+        user = str(os.getuid())
+    return {"mlflow.user": user, "mlflow.source.name": "minimex", "mlflow.source.type": "LOCAL"}
+
+
+def _name(name: str) -> str:
+    """Return the nearest name that MLflow takes."""
+    clean = posixpath.normpath(re.sub(r"[^\w.\- :/]", "_", name)).strip("/. ")
+    return clean[:_NAME] or "_"
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+# ---- what a sweep is, in few words -------------------------------------------------------------------------------------------
+
+
+def _checks(sweep: SweepDir) -> pa.Table | None:
+    path = sweep.root / "checks.parquet"
+    return read_table(path) if path.exists() else None
+
+
+def _parameters(sweep: SweepDir) -> dict[str, str]:
+    games, solvers = _games_and_solvers(sweep)
+    named = {"games": _listed(games), "solvers": _listed(solvers)}
+    return named | {name: _values_text(sweep.points[name]) for name in sweep.parameters}
+
+
+def _games_and_solvers(sweep: SweepDir) -> tuple[list[str], list[str]]:
+    """Return the chosen games and solvers: by the name they were chosen by, else by class."""
+    found = pc.extract_regex(pc.drop_null(sweep.points["config"]), _TARGETS)
+    names = []
+    for kind in ("game", "solver"):
+        chosen = pc.drop_null(pc.unique(sweep.points[kind])).to_pylist() if kind in sweep.parameters else []
+        targets = [] if chosen else pc.unique(pc.struct_field(found, kind)).drop_null().to_pylist()
+        names.append(sorted(str(one) for one in chosen) or sorted(one.rpartition(".")[2] for one in targets))
+    return names[0], names[1]
+
+
+def _values_text(column: pa.ChunkedArray) -> str:
+    """Say which values a parameter takes: all of them if they are few, else how many, from where to where."""
+    values = [value for value in pc.unique(column).to_pylist() if value is not None]
+    if len(values) > _LISTED and all(isinstance(value, int | float) for value in values):
+        return f"{len(values)} values, {min(values)} to {max(values)}"
+    return _listed([str(value) for value in values])
+
+
+def _listed(texts: list[str]) -> str:
+    whole = ", ".join(texts)
+    if len(whole) <= _TEXT:
+        return whole
+    head = whole[: _TEXT - 40]
+    return f"{head[: head.rfind(', ')] if ', ' in head else head}, ... ({len(texts)} values)"
+
+
+def _tags(sweep: SweepDir, checks: pa.Table | None, findings: list[str]) -> dict[str, str]:
+    games, solvers = _games_and_solvers(sweep)
+    named = [sweep.info(name).check for name in sweep.table_names]
+    families = sorted({check.split(".")[1] for check in named if check and check.count(".") > 1})
+    verified = _verified(sweep, checks)
+    said = {
+        "minimex.games": _listed(games),
+        "minimex.solvers": _listed(solvers),
+        "minimex.family": _listed(families),
+        "minimex.verified": verified,
+        "minimex.directory": str(sweep.root.resolve()),
+        "minimex.points": str(len(sweep.points)),
+        "mlflow.note.content": (
+            f"{len(sweep.points)} points, verified: **{verified}**. First rows in *Artifacts*, under `findings/`; all of it in "
+            f"`report.html` and the Parquet files, which are those of `{sweep.root.resolve()}`."
+        ),
+        "mlflow.loggedArtifacts": json.dumps([{"path": f"findings/{name}.json", "type": "table"} for name in findings]),
+    }
+    large = [f"{path} ({size / 1e6:.0f} MB)" for path, size in _large_files(sweep)]
+    return said | ({"minimex.not_uploaded": _listed(large)} if large else {})
+
+
+def _row_count(sweep: SweepDir, name: str) -> int:
+    return sum(pq.read_metadata(path).num_rows for path in table_files(sweep.root, name))
+
+
+def _verified(sweep: SweepDir, checks: pa.Table | None) -> str:
+    """Say whether every finding was judged and reached the grade its table claims: yes, no or unjudged."""
+    claims = {name: sweep.info(name).claims for name in sweep.table_names}
+    if checks is None or not len(checks) or not any(claims.values()):
+        return "unjudged"
+    judged = checks.group_by(["table", "grade"]).aggregate([]).to_pylist()
+    reached = [GRADES.index(one["grade"]) <= GRADES.index(claims.get(one["table"]) or "unchecked") for one in judged]
+    if not all(reached):
+        return "no"
+    rows = checks.filter(pc.is_valid(checks["row"])).group_by(["table", "point", "row"]).aggregate([])
+    count = {one["values"]: one["counts"] for one in rows["table"].value_counts().to_pylist()}
+    return "yes" if all(count.get(name, 0) >= _row_count(sweep, name) for name, grade in claims.items() if grade) else "unjudged"
+
+
+def _aggregates(sweep: SweepDir, checks: pa.Table | None) -> tuple[int, dict[str, float]]:
+    """Return how many numbers were not finite, and the numbers that describe the sweep as a whole."""
+    statuses = {one["values"]: one["counts"] for one in sweep.points["status"].value_counts().to_pylist()}
+    said: dict[str, float] = {f"points/{status}": statuses.get(status, 0) for status in _ENDED}
+    said["points/all"] = len(sweep.points)
+    said["wall_s/total"] = pc.sum(sweep.points["wall_s"]).as_py() or 0.0
+    said["wall_s/max"] = pc.max(sweep.points["wall_s"]).as_py() or 0.0
+    for name in sweep.table_names:
+        if sweep.info(name).check is not None:
+            said[f"findings/{name}"] = _row_count(sweep, name)
+    if checks is not None:
+        grades = {one["values"]: one["counts"] for one in checks["grade"].value_counts().to_pylist()}
+        said |= {f"verdicts/{grade}": grades.get(grade, 0) for grade in GRADES}
+    dropped, texts = 0, [text for text in sweep.points["metrics"].to_pylist() if text]
+    values: dict[str, list[float]] = {}
+    for metrics in json.loads(f"[{','.join(texts)}]"):
+        for name, value in metrics.items():
+            if isinstance(value, int | float):
+                values.setdefault(name, []).append(_number(value))
+    for name, numbers in values.items():
+        column = np.asarray(numbers, dtype=np.float64)
+        finite = column[np.isfinite(column)]
+        dropped += len(column) - len(finite)
+        if len(finite):
+            said |= {f"{name}/mean": float(finite.mean()), f"{name}/min": float(finite.min()), f"{name}/max": float(finite.max())}
+    return dropped, said
+
+
+# ---- child runs --------------------------------------------------------------------------------------------------------------
+
+
+def _record_children(run: _Run, sweep: SweepDir) -> None:
+    existing = {tags["minimex.point"]: (run_id, tags.get("minimex.content")) for run_id, tags in _children(run)}
+    curves = _curves(sweep)
+    labels = point_labels(sweep)
+    parameters = {name: parameter_values(sweep.points, name) for name in sweep.parameters}
+    outcomes = sweep.points.select(["point", "config", "status", "error", "wall_s", "attempts", "metrics"]).to_pylist()
+    published = _published_ms(sweep)
+    for place, one in enumerate(outcomes):
+        content = hashlib.blake2b(json.dumps(one, sort_keys=True).encode(), digest_size=8).hexdigest()
+        old, old_content = existing.get(one["point"], (None, None))
+        if content == old_content:
+            continue
+        if old is not None:
+            run.client.delete_run(old)
+        start = published - round(1000 * (one["wall_s"] or 0.0))
+        tags = {"mlflow.parentRunId": run.run_id, "minimex.point": one["point"], "minimex.status": one["status"]}
+        child = _Run.create(run.client, run.experiment, labels[one["point"]], start, tags)
+        params = {name: _cell_text(values[place])[:_TEXT] for name, values in parameters.items() if values[place] is not None}
+        final = {name: value for name, value in json.loads(one["metrics"] or "{}").items() if isinstance(value, int | float)}
+        curve = curves.get(one["point"])
+        last_step = 0 if curve is None else max(pc.max(curve["done"]).as_py() or 0, 0)
+        metrics = [] if curve is None else _curve_metrics(child, curve, start)
+        metrics += child.metrics(final | {"wall_s": one["wall_s"] or 0.0}, published, last_step)
+        child.log(params, {"minimex.error": one["error"][:_TEXT]} if one["error"] else {}, metrics)
+        run.client.set_terminated(child.run_id, _ENDED.get(one["status"], "FINISHED"), end_time=published)
+        # Last, so that a child that was lost half way is made again.
+        child.log({}, {"minimex.content": content}, [])
+        run.dropped += child.dropped
+
+
+def _children(run: _Run) -> Iterator[tuple[str, Mapping[str, str]]]:
+    token = None
+    while True:
+        query = f"tags.`mlflow.parentRunId` = '{run.run_id}'"
+        page = run.client.search_runs([run.experiment], query, max_results=1000, page_token=token)
+        for child in page:
+            if "minimex.point" in child.data.tags:
+                yield child.info.run_id, child.data.tags
+        token = page.token
+        if not token:
+            return
+
+
+def _curves(sweep: SweepDir) -> dict[str, pa.Table]:
+    """Return each point's rows of the progress table."""
+    if _PROGRESS not in sweep.table_names:
+        return {}
+    table = sweep.table(_PROGRESS)
+    runs = spans(table["point"])
+    return {point: pa.concat_tables([table.slice(start, stop - start) for start, stop in runs[point]]) for point in runs}
+
+
+def _curve_metrics(child: _Run, rows: pa.Table, start_ms: int) -> list[Any]:
+    """Return a point's curves, one value a step (the last), at most `_CURVE_STEPS` steps a curve, first and last among them."""
+    from mlflow.entities import Metric  # noqa: PLC0415
+
+    found = []
+    for name in pc.unique(rows["metric"]).drop_null().to_pylist():
+        part = rows.filter(pc.and_(pc.equal(rows["metric"], name), pc.is_valid(rows["value"])))
+        values, finite = part["value"].to_numpy(), pc.is_finite(part["value"])
+        child.dropped += len(values) - int(pc.sum(finite).as_py() or 0)
+        part = part.filter(finite)
+        steps, back = np.unique(part["done"].to_numpy()[::-1], return_index=True)
+        if len(steps) > _CURVE_STEPS:
+            kept = np.unique(np.linspace(0, len(steps) - 1, _CURVE_STEPS).round().astype(np.int64))
+            steps, back = steps[kept], back[kept]
+        places = len(part) - 1 - back
+        times = start_ms + np.nan_to_num(part["elapsed_s"].to_numpy()[places] * 1000).astype(np.int64)
+        columns = zip(part["value"].to_numpy()[places].tolist(), times.tolist(), steps.tolist(), strict=True)
+        found += [Metric(_name(name), value, at, step) for value, at, step in columns]
+    return found
+
+
+# ---- artifacts: the sweep's directory as it is, and what MLflow's UI can show of it ------------------------------------------
+
+
+def _files(sweep: SweepDir) -> Iterator[Path]:
+    """Yield what makes a sweep's directory, so that a downloaded run can be loaded and verified."""
+    for name in ("points.parquet", "checks.parquet", "manifest.json", "report.html"):
+        if (sweep.root / name).exists():
+            yield sweep.root / name
+    for name in sweep.table_names:
+        yield from table_files(sweep.root, name)
+    yield from sorted(path for path in (sweep.root / "inputs").glob("*") if path.is_file())
+
+
+def _large_files(sweep: SweepDir) -> Iterator[tuple[Path, int]]:
+    for path in _files(sweep):
+        size = path.stat().st_size
+        if size > _LARGEST_UPLOAD:
+            yield path.relative_to(sweep.root), size
+
+
+def _upload(run: _Run, sweep: SweepDir, findings: Iterable[tuple[str, str]]) -> None:
+    large = {sweep.root / path for path, _ in _large_files(sweep)}
+    for path in _files(sweep):
+        if path not in large:
+            folder = path.relative_to(sweep.root).parent.as_posix()
+            run.client.log_artifact(run.run_id, str(path), None if folder == "." else folder)
+    with tempfile.TemporaryDirectory(prefix="minimex-") as scratch:
+        for name, text in findings:
+            (Path(scratch) / f"{name}.json").write_text(text)
+            run.client.log_artifact(run.run_id, str(Path(scratch) / f"{name}.json"), "findings")
+        with contextlib.suppress(ImportError):  # without matplotlib there are no pictures
+            for path in draw_pictures(sweep, Path(scratch)):
+                run.client.log_artifact(run.run_id, str(path), "pictures")
+
+
+def _findings(sweep: SweepDir, checks: pa.Table | None) -> Iterator[tuple[str, str]]:
+    """Yield each table's first headline rows in the form that MLflow shows as a table (pandas' `split`)."""
+    for name in sweep.table_names:
+        info = sweep.info(name)
+        if info.headline == "none" or name == _PROGRESS:
+            continue
+        data = ds.dataset([str(path) for path in table_files(sweep.root, name)], format="parquet")
+        columns = list(info.columns) or [one for one in data.schema.names if one != "point"]
+        if info.headline == "each":
+            rows = data.head(_HEADLINES, columns=["point", *columns])
+            places = _places(rows["point"].to_pylist())
+        else:
+            runs = list(spans(data.to_table(columns=["point"])["point"]).values())[:_HEADLINES]
+            rows = data.scanner(columns=["point", *columns]).take(pa.array([one[-1][1] - 1 for one in runs], pa.int64()))
+            places = [sum(stop - start for start, stop in one) - 1 for one in runs]
+        if len(rows):
+            yield name, _split_json(sweep, rows, columns, _grades(checks, name, rows["point"].to_pylist(), places))
+
+
+def _places(points: list[str]) -> list[int]:
+    """Return the place of each row within its point."""
+    seen: dict[str, int] = {}
+    places = []
+    for point in points:
+        places.append(seen.get(point, 0))
+        seen[point] = places[-1] + 1
+    return places
+
+
+def _grades(checks: pa.Table | None, name: str, points: list[str], places: list[int]) -> list[str]:
+    """Return the worst grade that each row got; "" where it was not judged."""
+    if checks is None:
+        return [""] * len(points)
+    mine = pc.and_(pc.equal(checks["table"], name), pc.is_in(checks["point"], value_set=pa.array(sorted(set(points)))))
+    worst: dict[tuple[str, int], int] = {}
+    for one in checks.filter(mine).to_pylist():
+        key = (one["point"], one["row"])
+        worst[key] = max(worst.get(key, 0), GRADES.index(one["grade"]))
+    found = [worst.get(key) for key in zip(points, places, strict=True)]
+    return ["" if grade is None else GRADES[grade] for grade in found]
+
+
+def _split_json(sweep: SweepDir, rows: pa.Table, columns: list[str], grades: list[str]) -> str:
+    points = rows["point"].to_pylist()
+    varied = [name for name in sweep.varied if name not in columns]
+    wanted = pc.index_in(pa.array(points, pa.string()), value_set=sweep.points["point"].combine_chunks().cast(pa.string()))
+    parameters = sweep.points.take(wanted)
+    parts = [parameter_values(parameters, name) for name in varied] + [rows[name].to_pylist() for name in columns]
+    data = [[_cell(value) for value in row] for row in zip(*parts, grades, points, strict=True)]
+    return json.dumps({"columns": [*varied, *columns, "grade", "point"], "data": data})
+
+
+def _cell(value: Any) -> Any:
+    """Return a value that JSON has and a browser reads exactly."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, int) and abs(value) < 2**53:
+        return value
+    text = _cell_text(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 4]} ..."
+
+
+def _cell_text(value: Any) -> str:
+    return json.dumps(value, default=str) if isinstance(value, list | dict) else str(value)

@@ -1,0 +1,215 @@
+"""Judging every finding again, from a directory alone: Parquet files and stored inputs, no solver.
+
+Checkers are named by the tables themselves (`solvers.<family>.check:<function>`); where a file lost its metadata the manifest
+knows. Before a checker is asked, the pipeline judges what it can itself: files that cannot be read, columns that changed, points
+whose content does not match their hash, rows missing or too many. Rows that a checker passes over are `unchecked`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.store import CHECKS, DamagedTable, SweepDir, spans, write_table
+from solvers.builder import Context
+from solvers.contract import GRADES, Verdict
+from solvers.errors import MinimexError
+from solvers.identity import digest, rebuild
+from solvers.schema import TableInfo
+
+_OWN_TABLES = ("progress",)
+_CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check:[a-z_0-9]+")
+_RANK = {grade: place for place, grade in enumerate(GRADES)}
+
+Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The outcome of a verification. `checks` is what checks.parquet holds."""
+
+    checks: pa.Table
+    claims: Mapping[str, str]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return how many verdicts of each grade each table has."""
+        found: dict[str, dict[str, int]] = {}
+        for row in self.checks.group_by(["table", "grade"]).aggregate([([], "count_all")]).to_pylist():
+            found.setdefault(row["table"], {})[row["grade"]] = row["count_all"]
+        return {name: dict(sorted(grades.items(), key=lambda pair: _RANK[pair[0]])) for name, grades in sorted(found.items())}
+
+    def holds(self, *, strict: bool = False) -> bool:
+        """Say whether nothing is refuted and every table reaches the grade it claims (`strict`: proved or recomputed)."""
+        for name, grades in self.counts().items():
+            least = "recomputed" if strict else self.claims.get(name, "unchecked")
+            if any(_RANK[grade] > _RANK[least] for grade in grades):
+                return False
+        return True
+
+
+def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | None = None) -> Judgement:
+    """Judge a sweep's findings and write checks.parquet.
+
+    Parameters
+    ----------
+    trust
+        Packages whose classes may be built, "source" for users' files stored with the sweep.
+    only
+        Judge these points and keep earlier verdicts on the others; None: judge all.
+
+    Raises
+    ------
+    DamagedTable
+        If points.parquet itself cannot be read.
+    """
+    court = _Court(sweep, trust)
+    court.judge(set(only) if only is not None else None)
+    checks = court.verdicts()
+    if only is not None:
+        checks = pa.concat_tables([_earlier(sweep, only), checks])
+    write_table(checks, sweep.root / "checks.parquet")
+    return Judgement(checks, {name: info.claims for name, info in court.infos.items() if info.claims})
+
+
+def judgement(sweep: SweepDir) -> Judgement:
+    """Return what checks.parquet says (nothing if it is not there)."""
+    claims = {name: str(info.claims) for name in sweep.table_names if (info := sweep.info(name)).claims}
+    return Judgement(_earlier(sweep, ()), claims)
+
+
+def _earlier(sweep: SweepDir, without: Sequence[str]) -> pa.Table:
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    from pipeline.store import read_table  # noqa: PLC0415
+
+    try:
+        checks = read_table(sweep.root / "checks.parquet")
+    except DamagedTable:
+        return CHECKS.empty_table()
+    known = pa.array(sorted(set(sweep.points["point"].cast(pa.string()).to_pylist()) - set(without)), pa.string())
+    return checks.filter(pc.is_in(checks["point"], value_set=known)).cast(CHECKS)
+
+
+class _Court:
+    """One verification at work."""
+
+    def __init__(self, sweep: SweepDir, trust: Sequence[str]) -> None:
+        self.sweep, self.trust = sweep, tuple(trust)
+        self.context: Context = sweep.context(trust)
+        self.columns: dict[str, list[Any]] = {name: [] for name in CHECKS.names}
+        self.infos: dict[str, TableInfo] = {}
+        self.tables: dict[str, pa.Table] = {}
+        self.places: dict[str, Mapping[str, list[tuple[int, int]]]] = {}
+        self.game = functools.lru_cache(maxsize=64)(self._build_game)
+
+    def verdicts(self) -> pa.Table:
+        return pa.table(self.columns, schema=CHECKS)
+
+    def say(self, table: str, row: int | None, point: str | None, grade: str, reason: str) -> None:
+        for name, value in zip(CHECKS.names, (table, row, point, grade, reason), strict=True):
+            self.columns[name].append(value)
+
+    def judge(self, only: set[str] | None) -> None:
+        self._open_tables()
+        points = self.sweep.points
+        known: set[str] = set()
+        for point, config, status, rows in zip(
+            points["point"].cast(pa.string()).to_pylist(),
+            points["config"].to_pylist(),
+            points["status"].to_pylist(),
+            points["rows"].to_pylist(),
+            strict=True,
+        ):
+            known.add(point)
+            if (only is None or point in only) and status in ("done", "incomplete"):
+                self._judge_point(point, config, rows)
+        for name, places in self.places.items():
+            for point in places.keys() - known:
+                self.say(name, None, point, "refuted", "rows of a point that points.parquet does not have")
+
+    def _open_tables(self) -> None:
+        declared = self.sweep.manifest.get("columns", {})
+        promised = set(self.sweep.manifest.get("tables", {}))
+        for name in sorted({*self.sweep.table_names, *promised} - set(_OWN_TABLES)):
+            try:
+                self.infos[name] = self.sweep.info(name)
+                if name not in self.sweep.table_names:
+                    continue
+                table = self.sweep.table(name)
+                places = spans(table["point"])
+            except (MinimexError, ValueError, KeyError, pa.ArrowException) as error:
+                self.say(name, None, None, "refuted", f"the table cannot be read: {error}")
+                continue
+            came = [[one.name, str(one.type)] for one in table.schema if one.name != "point"]
+            if name in declared and came != declared[name]:
+                self.say(name, None, None, "refuted", f"its columns are {came}, declared were {declared[name]}")
+            self.tables[name], self.places[name] = table.drop_columns(["point"]), places
+
+    def _judge_point(self, point: str, config: str, rows: str) -> None:
+        tables: dict[str, pa.Table] = {}
+        for name, table in self.tables.items():
+            places = self.places[name].get(point, [])
+            if len(places) > 1:
+                tables[name] = pa.concat_tables([table.slice(start, stop - start) for start, stop in places])
+            else:
+                start, stop = places[0] if places else (0, 0)
+                tables[name] = table.slice(start, stop - start)
+        promised = self._promised(rows)
+        for name in promised:
+            have = len(tables[name]) if name in tables else 0
+            if have != promised[name]:
+                self.say(name, None, point, "refuted", f"{have} rows, but {promised[name]} were delivered")
+        try:
+            if digest(config) != point:
+                raise ValueError("the point's config does not match its hash")  # noqa: TRY301
+            game = self.game(json.dumps(json.loads(config)["game"]))
+        except (MinimexError, ValueError, KeyError, TypeError) as error:
+            for name in promised:
+                self.say(name, None, point, "unchecked", f"the game cannot be built again: {error}")
+            return
+        for name in promised:
+            info = self.infos.get(name)
+            if info is not None and info.check is not None and name in tables:
+                self._ask(info.check, name, point, game, tables)
+
+    def _promised(self, rows: str) -> dict[str, int]:
+        try:
+            said = json.loads(rows)
+            return {str(name): int(count) for name, count in said.items()}
+        except (ValueError, TypeError, AttributeError):
+            return {}
+
+    def _ask(self, check: str, name: str, point: str, game: Any, tables: Mapping[str, pa.Table]) -> None:
+        judged: set[int] = set()
+        size = len(tables[name])
+        try:
+            for verdict in _checker(check, self.trust)(game, tables):
+                if verdict.row is not None:
+                    judged.update(range(verdict.row, verdict.row + verdict.count))
+                for row in (None,) if verdict.row is None else range(verdict.row, verdict.row + verdict.count):
+                    self.say(name, row, point, verdict.grade, verdict.reason)
+        except Exception as error:  # noqa: BLE001 (a checker that breaks on damaged rows has not judged them)
+            self.say(name, None, point, "unchecked", f"the checker broke: {type(error).__name__}: {error}")
+        for row in range(size):
+            if row not in judged:
+                self.say(name, row, point, "unchecked", "passed over by the checker")
+
+    def _build_game(self, described: str) -> Any:
+        return rebuild(json.loads(described), "game", self.context)
+
+
+@functools.cache
+def _checker(name: str, trust: tuple[str, ...]) -> Check:
+    package = name.partition(".")[0]
+    if not _CHECKER.fullmatch(name) and package not in trust:
+        raise ValueError(f"{name!r} is not a checker of solvers.*")
+    module, _, function = name.partition(":")
+    found: Check = getattr(importlib.import_module(module), function)
+    return found
