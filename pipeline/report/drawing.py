@@ -28,16 +28,23 @@ _DRAWING_FAILS = (ArithmeticError, AttributeError, ImportError, LookupError, Run
 """A drawing that fails costs a line in the report, never the report."""
 
 _ELEMENTS = frozenset(
-    "svg g path rect circle ellipse line polyline polygon text tspan title desc defs marker clipPath linearGradient radialGradient"
-    " stop use symbol pattern".split()
+    re.findall(
+        r"\w+",
+        """svg g path rect circle ellipse line polyline polygon text tspan title desc defs marker clipPath linearGradient
+        radialGradient stop use symbol pattern""",
+    )
 )
 _ATTRIBUTES = frozenset(
-    "id class x y x1 y1 x2 y2 cx cy r rx ry dx dy d points width height viewBox preserveAspectRatio transform fill fill-opacity"
-    " fill-rule stroke stroke-width stroke-opacity stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin opacity font-size"
-    " font-family font-weight font-style text-anchor dominant-baseline alignment-baseline letter-spacing textLength lengthAdjust rotate"
-    " marker-start marker-mid marker-end markerWidth markerHeight markerUnits refX refY orient clip-path clipPathUnits offset"
-    " stop-color stop-opacity gradientUnits gradientTransform patternUnits patternTransform href role aria-label aria-hidden"
-    " shape-rendering vector-effect paint-order color overflow visibility".split()
+    re.findall(
+        r"[\w-]+",
+        """id class x y x1 y1 x2 y2 cx cy r rx ry dx dy d points width height viewBox preserveAspectRatio transform fill
+        fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-dasharray stroke-dashoffset stroke-linecap
+        stroke-linejoin opacity font-size font-family font-weight font-style text-anchor dominant-baseline alignment-baseline
+        letter-spacing textLength lengthAdjust rotate marker-start marker-mid marker-end markerWidth markerHeight markerUnits
+        refX refY orient clip-path clipPathUnits offset stop-color stop-opacity gradientUnits gradientTransform patternUnits
+        patternTransform href role aria-label aria-hidden shape-rendering vector-effect paint-order color overflow
+        visibility""",
+    )
 )
 _INNER_LINK = re.compile(r"#[\w.-]+")
 _OUTER = re.compile(r"url\s*\(\s*(?!#)|javascript|expression|[\\@]", re.IGNORECASE)

@@ -19,7 +19,6 @@ from pipeline.report.findings import (
     REFUTED,
     Findings,
     Integers,
-    Points,
     checks_of,
     findings_of,
     outcome_counts,
@@ -184,8 +183,8 @@ class _Report:
         worst = GRADES.index(one.info.claims or "proved")
         short = int((one.grade > worst).sum())
         verdict = "" if unjudged and not short else f" {_reached(short)}" if len(one.table) else ""
-        parts = {**counts, "waiting": unjudged}
-        return f"<p>{claimed} Judged by {checker}: {chips}.{late}{verdict}</p>{bar(parts) if len(one.table) else ''}{self._refuted(one)}"
+        shares = bar({**counts, "waiting": unjudged}) if len(one.table) else ""
+        return f"<p>{claimed} Judged by {checker}: {chips}.{late}{verdict}</p>{shares}{self._refuted(one)}"
 
     def _refuted(self, one: Findings) -> str:
         refuted = one.refuted
