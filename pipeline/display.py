@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.live import Live
@@ -28,7 +29,7 @@ class Display:
         self.doing: dict[str, str] = {}
         self.live = Live(console=console, get_renderable=self._line, refresh_per_second=4) if console.is_terminal else None
 
-    def __enter__(self) -> Display:
+    def __enter__(self) -> Self:
         if self.live is not None:
             self.live.start()
         return self

@@ -27,19 +27,20 @@ from pipeline.checkpoints import CheckpointStore
 from pipeline.display import Display
 from pipeline.events import Chunk, Limits, Outcome, Task
 from pipeline.executors import Executor
-from pipeline.journal import Journal, locked
+from pipeline.journal import Journal, locked, recorded_points
 from pipeline.points import Point
 from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
 from pipeline.store import OUTCOME, POINT, PROGRESS, parameter_column, point_array, ranks, table_files, write_text
 from solvers.builder import holds_files, inputs_of
-from solvers.identity import lineage
+from solvers.identity import digest, lineage
 from solvers.schema import info_to_json
 
 _COMMIT_S = 1.0
 _COMMIT_BYTES = 128 << 20
 _PUBLISH_S = 600.0
 _SMALL_S = 20.0
+_FIRST_FEW = 5
 _INTERRUPTED = 130
 
 
@@ -57,7 +58,7 @@ class Run:
     checkpoints: CheckpointStore = field(init=False)
     by_hash: dict[str, Point] = field(init=False)
     buffer: _Buffer = field(init=False)
-    computed: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)  # points computed or taken over by this command
     lines: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,6 +115,7 @@ class Run:
         order = rows["point"].cast(pa.string()).to_pylist()
         self.journal.commit(_with_parameters(rows, [self.by_hash[point] for point in order]), tables)
         self._store_inputs([self.by_hash[point] for point in order])
+        self.new += hashes
         return set(hashes)
 
     # ---- computing ----
@@ -155,7 +157,7 @@ class Run:
             self.checkpoints.save(saved)
         for outcome in chunk.finished:
             point = self.by_hash[outcome.point]
-            self.computed.append(outcome.point)
+            self.new.append(outcome.point)
             self.failed = self.failed or outcome.status in ("failed", "timeout")
             if outcome.status == "done" and type(point.solver).extent is None and outcome.point in self.lines:
                 self.checkpoints.drop(self.lines.pop(outcome.point))
@@ -212,6 +214,28 @@ def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, co
 
         status = conclude(run)
     return _INTERRUPTED if run.interrupted else status
+
+
+def default_name(points: Sequence[Point]) -> str:
+    """Return the directory name of an ad-hoc sweep: what it is about, and six digits of its hash."""
+    whole = digest("".join(sorted(point.hash for point in points)))
+    about = [sorted({str(point.parameters[group]) for point in points}) for group in ("game", "solver")]
+    return "-".join([*("+".join(names[:3]) for names in about), whole[:6]])
+
+
+def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Console) -> None:
+    """Say what a command would do."""
+    root = settings.folder(name)
+    known = statuses(recorded_points(root))
+    done = sum(1 for point in points if known.get(point.hash) == "done")
+    other = sum(1 for point in points if known.get(point.hash, "done") != "done")
+    more = f", {other:,} failed or incomplete" if other else ""
+    console.print(f"{root}: {len(points):,} points, {done:,} done already{more}")
+    names = _Names({point.hash: point for point in points[:_FIRST_FEW]})
+    for point in points[:_FIRST_FEW]:
+        console.print(f"  {names[point.hash]} seed={point.seed}", markup=False, soft_wrap=True)
+    if len(points) > _FIRST_FEW:
+        console.print(f"  ... {len(points) - _FIRST_FEW:,} more")
 
 
 def _compute(run: Run, todo: list[Point]) -> None:

@@ -65,6 +65,21 @@ def locked(root: Path) -> Iterator[None]:
         yield
 
 
+def recorded_points(root: Path) -> pa.Table | None:
+    """Return the points table as it stands, published and journal together, changing nothing; None if there is nothing.
+
+    Raises
+    ------
+    DamagedTable
+        If a file cannot be read.
+    """
+    return _merged_points(root, _entries(root / "journal"))
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(entry for entry in folder.glob("*") if _ENTRY.fullmatch(entry.name))
+
+
 class Journal:
     """Commits since the last publishing, and the publishing itself."""
 
@@ -92,7 +107,7 @@ class Journal:
 
     def entries(self) -> list[Path]:
         """Return the commits, oldest first."""
-        return sorted(entry for entry in self.folder.iterdir() if _ENTRY.fullmatch(entry.name))
+        return _entries(self.folder)
 
     def recorded(self) -> pa.Table | None:
         """Return the points table as it stands, published and journal together; None if there is nothing yet.

@@ -114,9 +114,8 @@ class Scheduler:
             return
         status: Status = "timeout" if late else "failed"
         error = f"time limit of {self.limits.timeout_s} s passed, killed" if late else f"the worker died: {reason}"
-        yield Chunk(
-            finished=(Outcome(task.point, status, error, self._stack(task.point), took, "", attempts=self.tried[task.point]),)
-        )
+        stack, tried = self._stack(task.point), self.tried[task.point]
+        yield Chunk(finished=(Outcome(task.point, status, error, stack, took, "", attempts=tried),))
 
     def _stack(self, point: str) -> str | None:
         if self.limits.stacks is None:

@@ -26,7 +26,7 @@ from solvers.schema import TableInfo
 
 _OWN_TABLES = ("progress",)
 _CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check:[a-z_0-9]+")
-_RANK = {grade: place for place, grade in enumerate(GRADES)}
+_RANK: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
 
 Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]
 

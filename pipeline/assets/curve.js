@@ -42,7 +42,7 @@ function plotCurve({ data, lines, log, colourBy, canvas, legend, note }) {
   const y = axisScale(everywhere.map((one) => one[1]), log[1], box.bottom, box.top);
   const svg = make("svg:svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${data.title}: ${lines.length} lines` });
   drawAxes(svg, data, box, x, y);
-  const [colourOf, items] = lineColours(lines, colourBy);
+  const [colourOf, items] = lineColours(lines, data.labels, colourBy);
   const opacity = lines.length > MANY_LINES ? Math.max(0.15, Math.min(0.6, 18 / lines.length)) : 1;
   shown.forEach((line, at) => svg.append(path(line, x, y, { stroke: colourOf(lines[at]), opacity })));
   if (lines.length > MANY_LINES) {
@@ -124,13 +124,15 @@ function drawAxes(svg, data, box, x, y) {
   svg.append(make("svg:text", { class: "name", transform: turn, "text-anchor": "middle" }, data.y));
 }
 
+const labelText = (name, text) => (name === "column" ? text : `${name} = ${text || "none"}`);
+
 /** Which colour a line has, and what the legend says. */
-function lineColours(lines, by) {
-  const keyOf = by ? (line) => line.labels[by.at] : (line) => line.labels.join(" · ");
+function lineColours(lines, names, by) {
+  const keyOf = by ? (line) => line.labels[by.at] : (line) => line.labels.map((text, at) => labelText(names[at], text)).join(" · ");
   const keys = [...new Set(lines.map(keyOf))];
   const few = keys.length <= FEW;
   const colours = new Map(keys.map((key, at) => [key, few ? CATEGORIES[at] : css(between(SHADES, (0.9 * at) / (keys.length - 1)))]));
-  const name = (key) => (by ? `${by.name} = ${key || "none"}` : key);
+  const name = (key) => (by ? labelText(by.name, key) : key);
   let items = [];
   if (few && (keys.length > 1 || keys[0])) items = keys.map((key) => legendItem(colours.get(key), name(key)));
   else if (!few && by) items = [legendItem(colours.get(keys[0]), name(keys[0])), make("li", {}, "…"), legendItem(colours.get(keys.at(-1)), name(keys.at(-1)))];
@@ -167,7 +169,7 @@ function nearest(data, lines, shown, x, y) {
     }));
     if (!best) return null;
     const [at, a, b] = best;
-    const said = data.labels.map((name, place) => `${name} = ${lines[at].labels[place]}`);
+    const said = data.labels.map((name, place) => labelText(name, lines[at].labels[place]));
     const value = data.labels[0] === "column" ? lines[at].labels[0] : data.y;
     return { x: x(a), y: y(b), text: [...said, `${data.x} = ${a}`, `${value} = ${b}`].join("\n") };
   };

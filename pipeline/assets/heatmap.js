@@ -71,7 +71,7 @@ function drawCells(svg, layer, size, colourOf) {
     const d = `M${x.toFixed(2)} ${y.toFixed(2)}h${size.side.toFixed(2)}v${size.tall.toFixed(2)}h-${size.side.toFixed(2)}z`;
     paths.has(colour) ? paths.get(colour).push(d) : paths.set(colour, [d]);
   });
-  for (const [colour, parts] of paths) svg.append(make("svg:path", { d: parts.join(""), fill: colour, stroke: colour, "stroke-width": 0.3 }));
+  for (const [colour, parts] of paths) svg.append(make("svg:path", { d: parts.join(""), fill: colour, "shape-rendering": "crispEdges" }));
 }
 
 function drawSeveral(svg, layer, size) {

@@ -142,11 +142,9 @@ class Findings:
         return {name: int(count) for name, count in reversed(list(zip(GRADES, found, strict=True))) if count}
 
     @property
-    def refuted(self) -> pa.Table | None:
-        """The verdicts that refute something, rows and whole tables."""
-        if self.verdicts is None:
-            return None
-        return self.verdicts.filter(pc.equal(self.verdicts["grade"], "refuted"))
+    def is_refuted(self) -> bool:
+        """Say whether any verdict refutes something here, a row or the whole table."""
+        return self.verdicts is not None and bool(pc.any(pc.equal(self.verdicts["grade"], "refuted")).as_py())
 
     def firsts(self) -> tuple[Integers, Integers, Integers]:
         """Return every point's first row: points, rows, how many rows each has."""

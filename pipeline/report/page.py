@@ -19,6 +19,7 @@ from pipeline.report.findings import (
     REFUTED,
     Findings,
     Integers,
+    Parameter,
     checks_of,
     findings_of,
     outcome_counts,
@@ -35,6 +36,7 @@ _REFUTED = 100
 _DRAWINGS = 12
 _FAILURES = 30
 _VALUES = 8
+_REASONS = 5
 _RIGHT = (pa.types.is_integer, pa.types.is_floating)
 
 
@@ -76,6 +78,7 @@ class _Report:
                 self.header(found),
                 self.contents(shown),
                 '<main id="main">',
+                self._refuted_elsewhere(shown),
                 sections or '<section><p class="muted">No table here has anything to show.</p></section>',
                 self.failures(),
                 self.other_tables([one for one in found if not _is_shown(one)]),
@@ -115,16 +118,16 @@ class _Report:
         """Sum up all claims in one line."""
         claims = [one for one in found if one.info.check]
         rows = sum(len(one.table) for one in claims)
-        if not claims or not rows:
+        refuted = 0 if self.checks is None else pc.sum(pc.equal(self.checks["grade"], "refuted")).as_py() or 0
+        if not rows and not refuted:
             return ""
-        refuted = sum(len(one.refuted) for one in claims if one.refuted is not None)
         grades = {name: sum(one.counts.get(name, 0) for one in claims) for name in reversed(GRADES)}
         unjudged = rows - sum(grades.values())
         said = [chip(f"{number(count)} {name}", name) for name, count in grades.items() if count]
         if unjudged:
             said.append(chip(f"{number(unjudged)} not judged yet", "waiting"))
         kind = "bad" if refuted else "plain"
-        words = f" {plural(refuted, 'verdict')} refute what was claimed: see below." if refuted else ""
+        words = f" Claims refuted: {number(refuted)}, see below." if refuted else ""
         return f'<p class="verdict {kind}">{plural(rows, "finding")}: {" ".join(said)}{words}</p>'
 
     def _damage(self) -> str:
@@ -140,8 +143,12 @@ class _Report:
             if len(codes) > _VALUES:
                 used = [one.numbers[code] for code in codes.tolist()]
                 ends = sorted((value, code) for value, code in zip(used, codes.tolist(), strict=True) if value is not None)
-                texts = [f"{one.values[ends[0][1]]} \u2026 {one.values[ends[-1][1]]}"] if len(ends) == len(codes) else texts[:-1]
-                texts.append(f"({number(len(codes))} values)")
+                texts = (
+                    [f"{one.values[ends[0][1]]} \u2026 {one.values[ends[-1][1]]}"]
+                    if len(ends) == len(codes)
+                    else [*texts[:-1], "\u2026"]
+                )
+                texts[-1] += f" ({number(len(codes))} values)"
             rows.append(f"<dt>{escape(one.name)}</dt><dd>{escape(', '.join(texts))}</dd>")
         return f'<dl class="varied" aria-label="what was varied">{"".join(rows)}</dl>' if rows else ""
 
@@ -159,7 +166,7 @@ class _Report:
             [
                 f'<section id="{escape(one.name)}"><h2>{escape(_spoken(one.name))}</h2>{about}',
                 self._claim(one),
-                *(self._picture(picture, one) for picture in one.info.pictures),
+                f'<div class="pictures">{"".join(self._picture(picture, one) for picture in one.info.pictures)}</div>',
                 self._drawings(one),
                 self._rows(one),
                 "</section>",
@@ -168,42 +175,56 @@ class _Report:
 
     def _claim(self, one: Findings) -> str:
         size = f"{plural(len(one.table), 'row')} of {plural(len(one.owners), 'point')}"
-        if not one.info.check:
-            return f'<p class="muted">{size}; nothing is claimed here.</p>'
-        claimed = f"{size}, each claimed to be <em>{escape(one.info.claims)}</em>."
+        said = (
+            f"{size}, each claimed to be <em>{escape(one.info.claims)}</em>." if one.info.check else f"{size}; nothing is claimed."
+        )
         checker = f"<code>{escape(one.info.check)}</code>"
+        refuted = self._refuted(one.verdicts, self.points.varied(one.owners))
+        if not one.info.check:
+            return f'<p class="muted">{said}</p>{refuted}'
         if one.verdicts is None:
-            return f"<p>{claimed} Not judged yet: run <code>{escape(self.verify)}</code> (the checker is {checker}).</p>"
+            return f"<p>{said} Not judged yet: run <code>{escape(self.verify)}</code> (the checker is {checker}).</p>"
         counts = one.counts
         unjudged = len(one.table) - sum(counts.values())
         chips = " ".join(chip(f"{number(count)} {name}", name) for name, count in counts.items()) or "nothing"
         late = (
             f" {chip(f'{number(unjudged)} not judged yet', 'waiting')} Run <code>{escape(self.verify)}</code>." if unjudged else ""
         )
-        worst = GRADES.index(one.info.claims or "proved")
-        short = int((one.grade > worst).sum())
-        verdict = "" if unjudged and not short else f" {_reached(short)}" if len(one.table) else ""
+        short = int((one.grade > GRADES.index(one.info.claims or "proved")).sum())
+        reached = f" {_reached(short)}" if short or (len(one.table) and not unjudged) else ""
         shares = bar({**counts, "waiting": unjudged}) if len(one.table) else ""
-        return f"<p>{claimed} Judged by {checker}: {chips}.{late}{verdict}</p>{shares}{self._refuted(one)}"
+        return f"<p>{said} Judged by {checker}: {chips}.{late}{reached}</p>{shares}{refuted}{_unchecked(one.verdicts)}"
 
-    def _refuted(self, one: Findings) -> str:
-        refuted = one.refuted
+    def _refuted(self, verdicts: pa.Table | None, varied: Sequence[Parameter]) -> str:
+        """List what was refuted, rows and whole tables."""
+        refuted = None if verdicts is None else verdicts.filter(pc.equal(verdicts["grade"], "refuted"))
         if refuted is None or not len(refuted):
             return ""
         first = refuted.slice(0, _REFUTED)
-        varied = self.points.varied(one.owners)
         places = pc.index_in(first["point"].cast(pa.string()).combine_chunks(), value_set=self.points.hashes).to_pylist()
         rows = [
             [
-                escape("a point that is not here" if place is None else self.points.label(place, varied)),
-                "the table" if row is None else str(row),
+                escape(_spoken(name)),
+                "" if place is None else escape(self.points.label(place, varied)),
+                "all" if row is None else str(row),
                 escape(shortened(reason or "")),
             ]
-            for place, row, reason in zip(places, first["row"].to_pylist(), first["reason"].to_pylist(), strict=True)
+            for name, place, row, reason in zip(
+                first["table"].to_pylist(), places, first["row"].to_pylist(), first["reason"].to_pylist(), strict=True
+            )
         ]
         more = f"; the first {_REFUTED} are here" if len(refuted) > _REFUTED else ""
-        caption = f"{plural(len(refuted), 'refuted verdict')}{more}"
-        return f'<div class="refutations">{table(["point", "row", "reason"], rows, caption)}</div>'
+        caption = f"{plural(len(refuted), 'refuted claim')}{more}"
+        return f'<div class="refutations">{table(["table", "point", "row", "reason"], rows, caption)}</div>'
+
+    def _refuted_elsewhere(self, shown: Sequence[Findings]) -> str:
+        """List what was refuted of tables that have no section: missing, unreadable, without claims."""
+        if self.checks is None:
+            return ""
+        names = pa.array([one.name for one in shown], pa.string())
+        rest = self.checks.filter(pc.invert(pc.is_in(self.checks["table"], value_set=names)))
+        listed = self._refuted(rest, self.points.varied(np.arange(len(self.sweep.points))))
+        return f"<section><h2>refuted</h2>{listed}</section>" if listed else ""
 
     def _picture(self, picture: Any, one: Findings) -> str:
         data = picture_data(picture, one, self.points, self._other)
@@ -214,7 +235,7 @@ class _Report:
         title = escape(data["title"])
         thinned = f'<p class="muted note">{escape(notes)}</p>' if notes else ""
         return (
-            f'<figure class="picture"><figcaption>{title}</figcaption><noscript><p class="muted">This picture needs JavaScript; '
+            f'<figure class="picture {type(picture).__name__}"><figcaption>{title}</figcaption><noscript><p class="muted">This picture needs JavaScript; '
             f"the numbers are in the tables.</p></noscript>{data_block(data)}{thinned}</figure>"
         )
 
@@ -311,7 +332,7 @@ class _Report:
         commands = manifest.get("commands") or []
         versions = manifest.get("versions")
         said = "".join(f"<pre>{escape(_command(one))}</pre>" for one in (commands if isinstance(commands, list) else [commands]))
-        items = versions.items() if isinstance(versions, Mapping) else []
+        items = [*(versions.items() if isinstance(versions, Mapping) else []), ("created", manifest.get("created", "unknown"))]
         listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(cell_text(version))}</dd>" for name, version in items)
         return (
             f"<section><h2>how it was made</h2>{said or '<p class=muted>The manifest names no command.</p>'}"
@@ -324,8 +345,7 @@ class _Report:
 
 
 def _importance(one: Findings) -> tuple[bool, bool, bool, str]:
-    refuted = one.refuted is not None and len(one.refuted) > 0
-    return not refuted, one.info.check is None, not (one.info.pictures or one.info.drawing), one.name
+    return not one.is_refuted, one.info.check is None, not (one.info.pictures or one.info.drawing), one.name
 
 
 def _is_shown(one: Findings) -> bool:
@@ -359,6 +379,18 @@ def _column_head(field: pa.Field) -> str:
 def _grade(place: int) -> str:
     name = "waiting" if place == NOT_JUDGED else GRADES[place]
     return chip("not judged yet" if place == NOT_JUDGED else name, name)
+
+
+def _unchecked(verdicts: pa.Table) -> str:
+    """Say why findings were left unchecked, the most frequent reasons first."""
+    left = verdicts.filter(
+        pc.and_(pc.equal(verdicts["grade"], "unchecked"), pc.not_equal(pc.fill_null(verdicts["reason"], ""), ""))
+    )
+    reasons = left.group_by("reason").aggregate([([], "count_all")]).sort_by([("count_all", "descending"), ("reason", "ascending")])
+    said = [
+        f"<li>{number(one['count_all'])}: {escape(shortened(one['reason']))}</li>" for one in reasons.slice(0, _REASONS).to_pylist()
+    ]
+    return f'<div class="muted note">Left unchecked:<ul>{"".join(said)}</ul></div>' if said else ""
 
 
 def _reached(short: int) -> str:

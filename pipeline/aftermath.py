@@ -1,0 +1,64 @@
+"""What happens once a sweep's rows are published: manifest, verdicts, report, MLflow, and the findings on the screen."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.driver import Run, keep_manifest
+from pipeline.findings import print_findings
+from pipeline.report import write_report
+from pipeline.store import SweepDir, load, ranks
+from pipeline.tracking import track, ui_command
+from pipeline.verify import judgement, verify
+
+
+def conclude(run: Run) -> int:
+    """Judge, draw, record and show what a command found; return its exit status."""
+    if not (run.root / "points.parquet").exists():
+        run.console.print("nothing was computed")
+        return 0
+    settings, console = run.settings, run.console
+    manifest = keep_manifest(run.root, run.points, settings)
+    sweep = load(run.root)
+    if run.new and settings.verify and not run.interrupted:
+        judged = verify(sweep, settings.trust, only=run.new)
+    else:
+        judged = judgement(sweep)
+    if (run.new or not (run.root / "report.html").exists()) and not run.interrupted:
+        write_report(sweep)
+        _track(run, sweep, known=manifest.get("mlflow_run"))
+    if not settings.quiet:
+        print_findings(sweep, judged, [point.hash for point in run.points], console)
+    failed = _count_failed(sweep, [point.hash for point in run.points])
+    _say_where(run, failed)
+    refuted = bool(judged.checks.filter(pc.equal(judged.checks["grade"], "refuted")).num_rows)
+    if refuted:
+        console.print(f"some findings are refuted: minimex verify {run.root}", style="red")
+    return 1 if failed or refuted else 0
+
+
+def _track(run: Run, sweep: SweepDir, known: str | None) -> None:
+    store = run.root.resolve().parent
+    run_id = track(sweep, run.settings.tracking, store, run.console.print)
+    if run_id is not None and run_id != known:
+        keep_manifest(run.root, run.points, run.settings, mlflow_run=run_id)
+
+
+def _count_failed(sweep: SweepDir, points: list[str]) -> int:
+    asked = pc.is_valid(ranks(sweep.points["point"], pa.array(points, pa.string())))
+    status = sweep.points["status"].filter(asked)
+    return int(pc.sum(pc.is_in(status, value_set=pa.array(["failed", "timeout"]))).as_py() or 0)
+
+
+def _say_where(run: Run, failed: int) -> None:
+    console, root = run.console, run.root
+    if failed:
+        console.print(f"{failed:,} points failed (retry_failed=true computes them again)", style="red")
+    if run.interrupted:
+        console.print(f"interrupted; what was done is in {root}, the same command goes on", style="yellow", soft_wrap=True)
+        return
+    console.print(f"report   {root / 'report.html'}", soft_wrap=True)
+    console.print(f"tables   {root / 'tables'}", soft_wrap=True)
+    if run.settings.tracking.kind != "off":
+        console.print(f"MLflow   {ui_command(run.settings.tracking, root.resolve().parent)}", soft_wrap=True)

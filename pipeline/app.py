@@ -1,0 +1,202 @@
+"""The `minimex` command: subcommands first, everything else is Hydra's.
+
+Exit status: 0 no point failed; 1 some points failed (all others are saved) or a finding was refuted; 2 the request itself was
+refused, nothing ran; 130 interrupted (resumable).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from solvers.errors import ConfigError, MinimexError, did_you_mean
+
+REFUSED, FAILED, INTERRUPTED = 2, 1, 130
+
+_CHOICE = re.compile(r"\+{0,2}(game|solver|experiment|sweep)[.=]")
+_USAGE = {
+    "list": "minimex list [games|solvers|experiments]",
+    "show": "minimex show DIR [TABLE] [to=csv|json|latex]",
+    "verify": "minimex verify DIR [strict=true] [trust=[package]]",
+    "report": "minimex report DIR",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    console = Console(highlight=False, soft_wrap=False)
+    try:
+        status = _dispatch(given, console)
+    except MinimexError as error:
+        _complain(str(error))
+        status = REFUSED
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.stdout.flush()
+    sys.exit(status)
+
+
+def _complain(text: str) -> None:
+    print(f"minimex: {text}", file=sys.stderr)  # noqa: T201
+
+
+def _dispatch(given: list[str], console: Console) -> int:
+    commands: dict[str, Callable[[list[str], dict[str, str], Console], int]] = {
+        "list": _list,
+        "show": _show,
+        "verify": _verify,
+        "report": _report,
+    }
+    if given and given[0] in commands:
+        words = [word for word in given[1:] if "=" not in word]
+        options = dict(word.split("=", 1) for word in given[1:] if "=" in word)
+        if "-h" in words or "--help" in words:
+            console.print(f"usage: {_USAGE[given[0]]}", markup=False)
+            return 0
+        return commands[given[0]](words, options, console)
+    if given and re.fullmatch(r"[a-z]+", given[0]):
+        raise ConfigError("command", "a subcommand or key=value", repr(given[0]), did_you_mean(given[0], commands))
+    return _sweep(given, console)
+
+
+def _operands(command: str, words: list[str], options: dict[str, str], wanted: range, known: tuple[str, ...] = ()) -> None:
+    if len(words) not in wanted:
+        raise ConfigError(command, f"usage: {_USAGE[command]}", f"{len(words)} operands")
+    for key in options:
+        if key not in known:
+            raise ConfigError(key, f"an option of {command}", "an unknown key", did_you_mean(key, known))
+
+
+def _list(words: list[str], options: dict[str, str], console: Console) -> int:
+    _operands("list", words, options, range(2))
+    from pipeline.listing import show_list  # noqa: PLC0415 (subcommands import what they need: `list` answers in a second)
+
+    show_list(words[0] if words else None, console)
+    return 0
+
+
+def _show(words: list[str], options: dict[str, str], console: Console) -> int:
+    _operands("show", words, options, range(1, 3), ("to",))
+    from pipeline.show import show  # noqa: PLC0415
+
+    show(words[0], words[1] if len(words) > 1 else None, options.get("to"), console)
+    return 0
+
+
+def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
+    _operands("verify", words, options, range(1, 2), ("strict", "trust"))
+    if options.get("strict", "false") not in ("true", "false"):
+        raise ConfigError("strict", "true or false", repr(options["strict"]))
+    from pipeline.store import load  # noqa: PLC0415
+    from pipeline.verify import verify  # noqa: PLC0415
+    from pipeline.verify_show import print_judgement  # noqa: PLC0415
+
+    trust = tuple(word for word in re.split(r"[\[\],\s]+", options.get("trust", "")) if word)
+    judged = verify(load(words[0]), trust)
+    print_judgement(judged, console)
+    return 0 if judged.holds(strict=options.get("strict") == "true") else FAILED
+
+
+def _report(words: list[str], options: dict[str, str], console: Console) -> int:
+    _operands("report", words, options, range(1, 2))
+    from pathlib import Path  # noqa: PLC0415
+
+    from pipeline.report import write_index, write_report  # noqa: PLC0415
+    from pipeline.store import load  # noqa: PLC0415
+
+    folder = Path(words[0])
+    if not (folder / "points.parquet").exists() and any(folder.glob("*/points.parquet")):
+        path = write_index(folder)
+    else:
+        path = write_report(load(folder))
+    console.print(str(path), soft_wrap=True)
+    return 0
+
+
+# ---- sweeps ------------------------------------------------------------------------------------------------------------------
+
+
+def _sweep(given: list[str], console: Console) -> int:
+    """Hand the overrides to Hydra, which hands them back to `_run` through the sweeper; say what it refuses."""
+    if "--version" in given:
+        import importlib.metadata  # noqa: PLC0415
+
+        console.print(f"minimex {importlib.metadata.version('minimex')}")
+        return 0
+    from hydra.core.plugins import Plugins  # noqa: PLC0415
+    from hydra.errors import HydraException  # noqa: PLC0415
+    from hydra.main import main as hydra_main  # noqa: PLC0415
+    from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
+
+    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
+    from pipeline.quoting import quote_numbers  # noqa: PLC0415
+
+    Plugins.instance().register(MinimexSweeper)
+    completing = any(word in ("-sc", "--shell-completion") for word in given)
+    arguments = given if completing else [quote_numbers(word) for word in given]
+    if not completing and not any(_CHOICE.match(word) for word in given) and not any(word in ("-h", "--help") for word in given):
+        arguments.append("experiment=tour")
+    status: list[int] = []
+
+    def run(handed: Any) -> None:
+        loader, overrides = handed
+        status.append(_run(loader, overrides, given, console))
+
+    sys.argv = ["minimex", *arguments]
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises, and we say what was wrong
+    try:
+        hydra_main(version_base="1.3", config_path="pkg://conf", config_name="config")(run)()
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        _complain(_hydra_words(error))
+        return REFUSED
+    return status[0] if status else 0
+
+
+def _hydra_words(error: BaseException) -> str:
+    """Return what Hydra or OmegaConf complain about, without their advice on their own options."""
+    lines = [line for line in str(error).splitlines() if line.strip() and "full_key" not in line and "object_type" not in line]
+    if error.__cause__ is not None and str(error.__cause__).splitlines():
+        lines.append(str(error.__cause__).splitlines()[0])
+    return "\n  ".join(lines)
+
+
+def _run(loader: Any, overrides: list[str], given: list[str], console: Console) -> int:
+    from hydra.core.override_parser.overrides_parser import OverridesParser  # noqa: PLC0415
+
+    from pipeline.planning import plan, take_apart  # noqa: PLC0415
+    from pipeline.settings import settings_of  # noqa: PLC0415
+
+    parsed = OverridesParser.create(config_loader=loader).parse_overrides(overrides)
+    request = take_apart(loader, "config", parsed)
+    base = request.compose(*(request.groups.get(group, [None])[0] for group in ("game", "solver")))
+    settings = settings_of(
+        base,
+        chose_compute=any(override.key_or_group == "compute" for override in parsed),
+        command=shlex.join(["minimex", *given]),
+    )
+    if settings.quiet:
+        console.quiet = True
+    points = list(plan(request))
+    if not points:
+        raise ConfigError(
+            "sweep", "at least one point", "none", "skip_impossible left out every pair" if settings.skip_impossible else ""
+        )
+    from pipeline.driver import default_name, dry_run, run_sweep  # noqa: PLC0415
+
+    name = settings.experiment or default_name(points)
+    if settings.dry_run:
+        dry_run(points, settings, name, console)
+        return 0
+    return run_sweep(points, settings, name, console)

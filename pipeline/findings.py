@@ -1,0 +1,101 @@
+"""The findings of a sweep as people read them: rows joined with their points, exact, with what was proved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.store import SweepDir, ranks
+from pipeline.verify import Judgement
+from solvers.schema import TableInfo
+
+_MOST_ROWS = 20
+_FEWEST_ROWS = 4
+
+
+def joined(sweep: SweepDir, name: str, points: pa.Array | None = None) -> pa.Table:
+    """Return a table with its points' parameters in front, the point's hash last.
+
+    Parameters
+    ----------
+    points
+        Hashes (text) whose rows are wanted; None: all.
+    """
+    table = sweep.table(name)
+    if points is not None:
+        table = table.filter(pc.is_valid(ranks(table["point"], points)))
+    places = ranks(table["point"], sweep.points["point"].cast(pa.string()).combine_chunks())
+    left = sweep.points.select(list(sweep.parameters)).take(places)
+    right = table.drop_columns(["point"])
+    columns = {name: left[name] for name in left.schema.names}
+    columns |= {(name if name not in columns else f"{name}_found"): right[name] for name in right.schema.names}
+    return pa.table(columns | {"point": table["point"].cast(pa.string())})
+
+
+def headline_rows(table: pa.Table, info: TableInfo) -> pa.Table:
+    """Return the rows that are findings to show: all, the last of every point, or none."""
+    if info.headline == "none" or not len(table):
+        return table.slice(0, 0)
+    if info.headline == "each":
+        return table
+    points = table["point"].combine_chunks()
+    changes = pc.not_equal(points[1:], points[:-1]) if len(points) > 1 else pa.array([], pa.bool_())
+    last = pa.concat_arrays([changes, pa.array([True])])
+    return table.filter(last)
+
+
+def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str], console: Console) -> None:
+    """Print at most 20 findings of these points, exact, with what was proved and where the rest is."""
+    wanted = pa.array(list(points), pa.string())
+    tables = {}
+    for name in sweep.table_names:
+        info = sweep.info(name)
+        if info.headline != "none" and info.check is not None:
+            rows = headline_rows(joined(sweep, name, wanted), info)
+            if len(rows):
+                tables[name] = (rows, info)
+    left = _MOST_ROWS
+    counts = judgement.counts()
+    for place, (name, (rows, info)) in enumerate(tables.items()):
+        shown = min(len(rows), max(left // (len(tables) - place), min(_FEWEST_ROWS, left)))
+        left -= shown
+        grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
+        title = f"{name}: {grades or 'not judged: minimex verify'}"
+        console.print(_rich_table(rows.slice(0, shown), _shown_columns(sweep, rows, info), title))
+        if shown < len(rows):
+            console.print(f"  ... {len(rows) - shown:,} more: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
+
+
+def _shown_columns(sweep: SweepDir, rows: pa.Table, info: TableInfo) -> list[str]:
+    names = rows.schema.names
+    own = names[len(sweep.parameters) : -1]
+    chosen = [f"{name}_found" if f"{name}_found" in names else name for name in info.columns] if info.columns else own
+    varied = [name for name in sweep.parameters if name not in chosen and pc.count_distinct(rows[name], mode="all").as_py() > 1]
+    return [*varied, *(name for name in chosen if name in names and rows[name].null_count < len(rows))]
+
+
+def _rich_table(rows: pa.Table, columns: Sequence[str], title: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="", pad_edge=False, box=None)
+    for name in columns:
+        numeric = pa.types.is_integer(rows.schema.field(name).type) or pa.types.is_floating(rows.schema.field(name).type)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows.select(list(columns)).to_pylist():
+        table.add_row(*(Text(cell_text(value)) for value in row.values()))
+    return table
+
+
+def cell_text(value: Any) -> str:
+    """Return a cell as people read it: lists in parentheses, floats to six digits, nothing for null."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return f"({', '.join(cell_text(one) for one in value)})"
+    return str(value)

@@ -1,0 +1,117 @@
+"""`minimex show DIR [TABLE] [to=FORMAT]`: a table joined with its points, on the screen or as text for other programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, TextIO
+
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.findings import cell_text, joined
+from pipeline.store import SweepDir, load
+from pipeline.verify import judgement
+from solvers.errors import ConfigError, did_you_mean
+
+_SCREEN_ROWS = 200
+
+
+def show(folder: str, table: str | None, to: str | None, console: Console) -> None:
+    """Print a sweep's tables, or one of them.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such sweep, table or format.
+    """
+    sweep = load(folder)
+    if to is not None and to not in FORMATS:
+        raise ConfigError("to", f"one of {', '.join(FORMATS)}", repr(to), did_you_mean(to, FORMATS))
+    if table is None:
+        if to is not None:
+            raise ConfigError("TABLE", "a table to write", "nothing", f"one of {', '.join(('points', *sweep.table_names))}")
+        _show_overview(sweep, console)
+        return
+    rows = sweep.points if table == "points" else joined(sweep, table)
+    if to is not None:
+        FORMATS[to](rows, sys.stdout)
+    else:
+        _show_rows(sweep, table, rows, console)
+
+
+def _show_overview(sweep: SweepDir, console: Console) -> None:
+    statuses = sweep.points.group_by("status").aggregate([([], "count_all")]).to_pylist()
+    console.print(f"{sweep.root}: " + ", ".join(f"{row['count_all']:,} {row['status']}" for row in statuses))
+    counts = judgement(sweep).counts()
+    overview = Table(box=None, pad_edge=False, header_style="")
+    for name in ("table", "rows", "verdicts", "about"):
+        overview.add_column(name, justify="right" if name == "rows" else "left")
+    for name in sweep.table_names:
+        grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
+        about = sweep.info(name).about or ("what solves said on their way" if name == "progress" else "")
+        overview.add_row(name, f"{len(sweep.table(name)):,}", grades, about)
+    console.print(overview)
+    console.print(f"minimex show {sweep.root} TABLE shows one; to=csv, json or latex writes it", style="dim", soft_wrap=True)
+
+
+def _show_rows(sweep: SweepDir, name: str, rows: pa.Table, console: Console) -> None:
+    constant = [one for one in sweep.parameters if one not in sweep.varied and one in rows.schema.names]
+    if constant and len(sweep.points):
+        said = ", ".join(f"{one}={cell_text(sweep.points[one][0].as_py())}" for one in constant)
+        console.print(Text(said, style="dim"))
+    shown = [one for one in rows.schema.names if one not in constant and one != "point"] or rows.schema.names
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for one in shown:
+        table.add_column(one, overflow="fold")
+    for row in rows.slice(0, _SCREEN_ROWS).select(shown).to_pylist():
+        table.add_row(*(Text(cell_text(value)) for value in row.values()))
+    console.print(table)
+    if len(rows) > _SCREEN_ROWS:
+        more = f"{len(rows) - _SCREEN_ROWS:,} more rows: minimex show {sweep.root} {name} to=csv"
+        console.print(more, style="dim", soft_wrap=True)
+
+
+# ---- formats -----------------------------------------------------------------------------------------------------------------
+
+
+def _write_csv(rows: pa.Table, out: TextIO) -> None:
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(rows.schema.names)
+    for batch in rows.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            writer.writerow([" ".join(map(str, value)) if isinstance(value, list) else value for value in row.values()])
+
+
+def _write_json(rows: pa.Table, out: TextIO) -> None:
+    out.write("[")
+    separator = "\n"
+    for batch in rows.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            out.write(separator + json.dumps(row))
+            separator = ",\n"
+    out.write("\n]\n")
+
+
+_LATEX = str.maketrans(
+    {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+)
+
+
+def _write_latex(rows: pa.Table, out: TextIO) -> None:
+    names = [name for name in rows.schema.names if name != "point"]
+    out.write(f"\\begin{{tabular}}{{{'l' * len(names)}}}\n\\hline\n")
+    out.write(" & ".join(name.translate(_LATEX) for name in names) + " \\\\\n\\hline\n")
+    out.writelines(" & ".join(_latex_cell(value) for value in row.values()) + " \\\\\n" for row in rows.select(names).to_pylist())
+    out.write("\\hline\n\\end{tabular}\n")
+
+
+def _latex_cell(value: Any) -> str:
+    return cell_text(value).translate(_LATEX)
+
+
+FORMATS: Mapping[str, Callable[[pa.Table, TextIO], None]] = {"csv": _write_csv, "json": _write_json, "latex": _write_latex}
