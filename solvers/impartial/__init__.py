@@ -1,0 +1,1 @@
+"""Nimbers of impartial games, and proofs that they are periodic."""

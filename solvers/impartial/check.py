@@ -1,0 +1,293 @@
+"""Judge nimbers and their periods again, from the tables and the rules alone.
+
+How it differs from the solvers, rules aside: options are sets, kept as the bits of Python integers, and the splits of a sum are
+gathered once for all digits that break; periods are searched for shift by shift, by comparing the tail first. A proved period
+(the theorem of Guy and Smith 1956, as stated in `_window`) stands for all larger heaps, so most games are recomputed to a few
+hundred heaps only.
+
+Without a proof nimbers are recomputed up to heap 100,000 (which takes some 5 s). Beyond, a fixed choice of heaps is recomputed
+from the stored nimbers of the smaller ones, and rows are graded `sampled`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from solvers.contract import Game, Grade, Verdict
+from solvers.forms import HeapGame
+
+FULL = 100_000
+"""The largest heap up to which an unproved sequence is recomputed."""
+SAMPLES = 64
+_TAIL = 32
+
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """G(0), G(1), ... as far as recomputed, and `(preperiod, period)` if these values prove one."""
+
+    values: IntArray
+    period: tuple[int, int] | None
+
+    def nimber(self, heap: int) -> int | None:
+        """Return G(heap), or None where it is not known."""
+        if heap < len(self.values):
+            return int(self.values[heap])
+        if self.period is None:
+            return None
+        preperiod, period = self.period
+        return int(self.values[preperiod + (heap - preperiod) % period])
+
+
+def check_nimbers(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
+    """Judge every row of `nimbers`, and whether rows are missing. A table without rows claims nothing."""
+    form = game.form(HeapGame)
+    heaps, nimbers = _values(tables, "nimbers", "n"), _values(tables, "nimbers", "nimber")
+    if heaps is None or nimbers is None:
+        yield Verdict("nimbers", None, "refuted", "columns n and nimber wanted")
+        return
+    missing = _gap(heaps, tables)
+    if missing:
+        yield Verdict("nimbers", None, "refuted", missing)
+    known = _known(form, max((heap for heap in heaps if _is_natural(heap)), default=0))
+    beyond, wrong_beyond = _sample(form, heaps, nimbers, known)
+    for row, (heap, nimber) in enumerate(zip(heaps, nimbers, strict=True)):
+        wanted = known.nimber(heap) if _is_natural(heap) else None
+        if not _is_natural(heap) or not _is_natural(nimber):
+            yield Verdict("nimbers", row, "refuted", f"a heap and its nimber wanted, {_shown(heap)} and {_shown(nimber)} found")
+        elif wanted is None and heap in wrong_beyond:
+            yield Verdict("nimbers", row, "refuted", f"{wrong_beyond[heap]} follows from the smaller heaps, {nimber} found")
+        elif wanted is None:
+            yield Verdict("nimbers", row, *beyond)
+        elif wanted != nimber:
+            yield Verdict("nimbers", row, "refuted", f"heap {heap} has nimber {wanted}, {nimber} found")
+        else:
+            yield Verdict("nimbers", row, "proved")
+
+
+def check_periods(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
+    """Judge the one row of `periods`: window, least period, least preperiod, largest nimber; or that nothing was provable.
+
+    If no nimbers were kept, `heaps_done` is taken at its word.
+    """
+    form = game.form(HeapGame)
+    table = tables.get("periods")
+    rows = 0 if table is None else table.num_rows
+    if rows != 1:
+        yield Verdict("periods", None, "refuted", f"one row wanted, {rows} found")
+    for row in range(rows):
+        yield Verdict("periods", row, *_judge_period(form, row, tables))
+
+
+def _judge_period(form: HeapGame, row: int, tables: Mapping[str, pa.Table]) -> tuple[Grade, str]:
+    def found(name: str) -> Any:
+        values = _values(tables, "periods", name)
+        return None if values is None else values[row]
+
+    done = found("heaps_done")
+    if not _is_natural(done):
+        return "refuted", f"heaps_done: a heap wanted, {_shown(done)} found"
+    largest = max(filter(_is_natural, _values(tables, "nimbers", "n") or []), default=done)
+    if done != largest:
+        return "refuted", f"heaps_done: {largest} wanted, the largest heap in nimbers, {done} found"
+    known = _known(form, done)
+    grade: Grade = "proved"
+    if known.nimber(done) is None:
+        stored = _believable(form, done, tables, known)
+        if stored is None:
+            return "unchecked", f"no proof to heap {FULL}, and beyond no nimbers that can be believed"
+        known, grade = Known(stored, _least_period(stored, form)), "sampled"
+    for name, wanted in _wanted_row(form, done, known).items():
+        came = _parsed(found(name)) if name == "certificate" else found(name)
+        if type(came) is not type(wanted) or came != wanted:
+            return "refuted", f"{name}: {wanted!r} wanted, {_shown(came)} found"
+    return grade, "the window holds, that of no smaller period does" if known.period else "these heaps prove no period"
+
+
+def _wanted_row(form: HeapGame, done: int, known: Known) -> dict[str, Any]:
+    """Return the row of `periods` that is right for heaps 0 to `done`; its certificate as a dictionary."""
+    values = known.values[: done + 1]
+    row: dict[str, Any] = {"code": form.code, "status": "open", "max_nimber": int(values.max()), "argmax": int(values.argmax())}
+    row |= dict.fromkeys(("preperiod", "period", "last_exception", "proof", "certificate"))
+    if known.period is not None:
+        preperiod, period = known.period
+        window = {"n0": preperiod, "p": period, "k": form.last_place, "m": max(preperiod, 1), "from": preperiod}
+        row |= {"status": "proved", "preperiod": preperiod, "period": period}
+        row |= {"last_exception": preperiod - 1 if preperiod else None}
+        row |= {"proof": "guy_smith" if _splits(form) else "guy_smith_no_breaking"}
+        row |= {"certificate": {**window, "to": _window(preperiod, period, form) - 1}}
+    return row
+
+
+# ---- nimbers once more -------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=8)
+def _known(form: HeapGame, limit: int) -> Known:
+    """Recompute up to heap `limit` (at most `FULL`), or until a period is proved."""
+    source = _recompute(form)
+    values: list[int] = []
+    for size in (2**power for power in itertools.count(8)):
+        values += itertools.islice(source, min(size, min(limit, FULL) + 1) - len(values))
+        array = np.array(values, np.int64)
+        period = _least_period(array, form)
+        if period is not None or len(values) < size or len(values) > limit:
+            break
+    array.setflags(write=False)
+    return Known(array, period)
+
+
+def _recompute(form: HeapGame) -> Iterator[int]:
+    """Yield G(0), G(1), ...; option sets are integers whose bit v says that an option has nimber v."""
+    whole = {place for place, digit in enumerate(form.digits) if digit & 1}
+    leave_one = np.array([place for place, digit in enumerate(form.digits) if digit & 2], np.int64)
+    splits = _splits(form)
+    nimbers = np.zeros(256, np.int64)
+    pairs = [0, 0]  # pairs[s]: the nimbers of two heaps, none empty, of s counters together
+    width = 1  # a power of two above every nimber so far
+    yield 0
+    for n in itertools.count(1):
+        if n == len(nimbers):
+            nimbers = np.concatenate([nimbers, np.zeros(n, np.int64)])
+        options = int(n in whole)
+        if len(leave_one):
+            options |= _bits(nimbers[n - leave_one[leave_one < n]], width)
+        if splits:
+            if n > 1:
+                pairs.append(_bits(nimbers[1 : n // 2 + 1] ^ nimbers[n - 1 : n - n // 2 - 1 : -1], width))
+            for place in itertools.takewhile(n.__gt__, splits):
+                options |= pairs[n - place]
+        nimbers[n] = (~options & (options + 1)).bit_length() - 1  # the lowest bit that is not set
+        width *= 2 if nimbers[n] == width else 1
+        yield int(nimbers[n])
+
+
+def _bits(values: IntArray, width: int) -> int:
+    marked = np.zeros(width, np.bool_)
+    marked[values] = True
+    return int.from_bytes(np.packbits(marked, bitorder="little").tobytes(), "little")
+
+
+def _mex_of_heap(form: HeapGame, heap: int, nimbers: IntArray) -> int:
+    """Return the mex of one heap's options, given the nimbers of all smaller ones."""
+    options = [np.zeros(int(heap < len(form.digits) and form.digits[heap] & 1), np.int64)]
+    options += [nimbers[[heap - place]] for place, digit in enumerate(form.digits) if digit & 2 and place < heap]
+    for left in (heap - place for place in _splits(form) if heap - place > 1):
+        options.append(nimbers[1 : left // 2 + 1] ^ nimbers[left - 1 : left - left // 2 - 1 : -1])
+    values = np.unique(np.concatenate(options))
+    gaps = np.flatnonzero(values != np.arange(len(values)))
+    return int(gaps[0]) if len(gaps) else len(values)
+
+
+def _splits(form: HeapGame) -> list[int]:
+    return [place for place, digit in enumerate(form.digits) if digit & 4]
+
+
+# ---- periods once more -------------------------------------------------------------------------------------------------------
+
+
+def _window(preperiod: int, period: int, form: HeapGame) -> int:
+    """Return the first n that need not be compared.
+
+    With m = max(preperiod, 1) and k the last place: G(n + period) = G(n) for preperiod <= n < 2m + period + k proves it for ever;
+    if no digit splits a heap, preperiod <= n < m + k does.
+    """
+    m = max(preperiod, 1)
+    return 2 * m + period + form.last_place if _splits(form) else m + form.last_place
+
+
+def _least_period(values: IntArray, form: HeapGame) -> tuple[int, int] | None:
+    """Return (preperiod, period) of the least period that the values prove, or None.
+
+    A window has at least period + k comparisons (k without splits, and at least one), and what was computed beyond it must agree
+    as well: so the last few values tell most shifts off at once.
+    """
+    heaps, k = len(values), form.last_place
+    for period in np.flatnonzero(values[-2::-1] == values[-1]) + 1:
+        tail = min(_TAIL, heaps - period, period + k if _splits(form) else max(k, 1))
+        if not np.array_equal(values[heaps - tail :], values[heaps - tail - period : heaps - period]):
+            continue
+        differ = np.flatnonzero(values[period:] != values[:-period])
+        preperiod = int(differ[-1]) + 1 if len(differ) else 0
+        if _window(preperiod, int(period), form) + period <= heaps:
+            return preperiod, int(period)
+    return None
+
+
+# ---- what lies beyond, what tables hold ----------------------------------------------------------------------------------------
+
+
+def _sample(
+    form: HeapGame, heaps: Sequence[Any], nimbers: Sequence[Any], known: Known
+) -> tuple[tuple[Grade, str], Mapping[int, int]]:
+    """Return the verdict on rows beyond what is known, and the heaps among them whose nimber is wrong, with the right one."""
+    first, last = len(known.values), len(heaps) - 1
+    if known.period is not None or last < first:
+        return ("unchecked", "rows below this heap are missing"), {}
+    sound = all(map(_is_natural, nimbers)) and list(heaps) == list(range(len(heaps)))
+    if not sound or list(nimbers[:first]) != known.values.tolist():
+        return ("unchecked", "smaller heaps are missing or wrong"), {}
+    stored = np.array(nimbers, np.int64)
+    chosen = np.random.default_rng(0).choice(np.arange(first, last + 1), size=min(SAMPLES, last + 1 - first), replace=False)
+    right = {int(heap): _mex_of_heap(form, int(heap), stored) for heap in chosen}
+    wrong = {heap: nimber for heap, nimber in right.items() if nimber != nimbers[heap]}
+    said = f"{len(chosen)} of {last + 1 - first} heaps beyond {first - 1} recomputed, {len(wrong)} wrong"
+    return ("unchecked" if wrong else "sampled", said), wrong
+
+
+def _believable(form: HeapGame, done: int, tables: Mapping[str, pa.Table], known: Known) -> IntArray | None:
+    """Return the stored nimbers of heaps 0 to `done` if they are all there and a sample of them is right."""
+    heaps, nimbers = _values(tables, "nimbers", "n"), _values(tables, "nimbers", "nimber")
+    if heaps is None or nimbers is None or len(heaps) != done + 1:
+        return None
+    (grade, _), _ = _sample(form, heaps, nimbers, known)
+    return np.array(nimbers, np.int64) if grade == "sampled" else None
+
+
+def _gap(heaps: Sequence[Any], tables: Mapping[str, pa.Table]) -> str:
+    """Say what is wrong with the column n as a whole; "" if nothing."""
+    if list(heaps) != list(range(len(heaps))):
+        return f"heaps 0 to {len(heaps) - 1} wanted, one row each, in order"
+    done = _values(tables, "periods", "heaps_done") or []
+    if heaps and len(done) == 1 and _is_natural(done[0]) and done[0] != len(heaps) - 1:
+        return f"heaps 0 to {done[0]} wanted, {len(heaps)} rows found"
+    return ""
+
+
+def _values(tables: Mapping[str, pa.Table], table: str, name: str) -> list[Any] | None:
+    """Return a column as Python values; None if it is not there or cannot be read."""
+    try:
+        values: list[Any] = tables[table].column(name).to_pylist()
+    except (KeyError, ValueError, OverflowError):  # ValueError: text that is not UTF-8, instants out of range
+        return None
+    return values
+
+
+def _is_natural(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _parsed(text: Any) -> Any:
+    """Return what a certificate says, text or not; its numbers are integers or it is returned as it came."""
+    if not isinstance(text, str):
+        return text
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return said if isinstance(said, dict) and all(_is_natural(value) for value in said.values()) else text
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 (reasons are short)
