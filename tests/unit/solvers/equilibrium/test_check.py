@@ -124,10 +124,11 @@ def test_refutes_outcomes_of_a_game_without_outcomes():
         (RIGHT.slice(0, 0), "a finite zero-sum game has an equilibrium"),
         (RIGHT.drop_columns(["x", "win"]), "x, win"),
         (RIGHT.append_column("x", RIGHT["x"]), "there once are not: x"),
+        (with_columns(RIGHT, index=pa.array([0.0])), "index: expected 0, got 0.0"),
         (with_columns(RIGHT, value=pa.array([b"\xff"]).view(pa.string())), "cannot be read"),
         (with_columns(RIGHT, value_float=pa.array([2**62], pa.timestamp("ns"))), ""),
     ],
-    ids=["no rows", "missing columns", "column twice", "broken text", "a date"],
+    ids=["no rows", "missing columns", "column twice", "another type", "broken text", "a date"],
 )
 def test_refutes_damaged_tables(table, said):
     (verdict,) = judge(HALVES, table)
