@@ -42,7 +42,7 @@ function shortNumber(value) {
   return String(Number(value.toPrecision(4)));
 }
 
-const tooltip = make("div", { class: "tooltip", role: "status", hidden: "" });
+const tooltip = make("div", { class: "tooltip", "aria-hidden": "true", hidden: "" });
 document.body.append(tooltip);
 
 function showTooltip(text, event) {

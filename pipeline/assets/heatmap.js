@@ -57,7 +57,7 @@ function mapColours(data, layer) {
   const shade = (value) => Math.round((high > low ? (value - low) / (high - low) : 0.5) * STEPS);
   const colour = (value) => (data.numbers[value] === null ? OTHER : css(between(colours, shade(data.numbers[value]) / STEPS)));
   const labels = signed ? [shortNumber(low), "0", shortNumber(high)] : [data.texts[first], data.texts[last]];
-  const range = signed ? [make("p", { class: "muted note" }, `from ${data.texts[first]} to ${data.texts[last]}`)] : [];
+  const range = signed && data.numbers[first] !== -data.numbers[last] ? [make("p", { class: "muted note" }, `from ${data.texts[first]} to ${data.texts[last]}`)] : [];
   return [colour, [rampLegend(colours, ...labels), ...range]];
 }
 

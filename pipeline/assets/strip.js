@@ -21,9 +21,10 @@ function stripParts(data, strip) {
   let exceptions = 0;
   const places = strip.at ?? strip.values.map((_, at) => at);
   const valueAt = new Map(places.map((place, at) => [place, strip.values[at]]));
-  for (let start = 0; start <= places.at(-1); start += strip.length) {
+  const last = places.at(-1) ?? -1;
+  for (let start = 0; start <= last; start += strip.length) {
     const row = make("tr", {}, make("th", { scope: "row" }, String(strip.first + start)));
-    for (let at = 0; at < strip.length && start + at <= places.at(-1); at++) {
+    for (let at = 0; at < strip.length && start + at <= last; at++) {
       const value = valueAt.get(start + at);
       const odd = strip.reference !== null && value !== undefined && value !== strip.reference[at];
       exceptions += odd;

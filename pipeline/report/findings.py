@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +24,8 @@ Integers = npt.NDArray[np.int64]
 NOT_JUDGED = -1
 REFUTED = GRADES.index("refuted")
 _LABEL_PARTS = 6
+_EXACT = re.compile(r"[+-]?(\d+(/\d+)?|\d*\.?\d+([eE][+-]?\d{1,3})?)")
+_LONGEST_NUMBER = 2000
 
 
 # ---- parameters --------------------------------------------------------------------------------------------------------------
@@ -94,11 +98,22 @@ def as_number(value: Any) -> Fraction | float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, float):
-        return value if np.isfinite(value) else None
+        return value if math.isfinite(value) else None
+    if isinstance(value, str) and not (len(value) <= _LONGEST_NUMBER and _EXACT.fullmatch(value)):
+        return None
     try:
         return Fraction(value)
-    except (ValueError, ZeroDivisionError):
+    except ZeroDivisionError:
         return None
+
+
+def as_float(value: Any) -> float:
+    """Return a value as a float, nan if it is no number or beyond float64."""
+    found = as_number(value)
+    try:
+        return math.nan if found is None else float(found)
+    except OverflowError:
+        return math.nan
 
 
 def _parameter(table: pa.Table, name: str) -> Parameter:

@@ -34,6 +34,11 @@ def plural(count: int, noun: str) -> str:
     return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
 
 
+def spoken(name: str) -> str:
+    """Return a table's name as a heading: `regret curve`."""
+    return name.replace("_", " ")
+
+
 def cell_text(value: Any) -> str:
     """Return a table's value as people read it: lists in parentheses, floats with six digits.
 

@@ -13,30 +13,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.report.claims import claim, grade_chip, refuted_list
 from pipeline.report.drawing import UnusableDrawing, draw
 from pipeline.report.findings import (
     NOT_JUDGED,
     REFUTED,
     Findings,
     Integers,
-    Parameter,
     checks_of,
     findings_of,
     outcome_counts,
     points_of,
 )
-from pipeline.report.markup import bar, cell_text, chip, data_block, escape, number, page, plural, shortened, table
+from pipeline.report.markup import cell_text, chip, data_block, escape, number, page, plural, shortened, spoken, table
 from pipeline.report.pictures import picture_data
 from pipeline.store import DamagedTable, SweepDir, write_text
 from solvers.contract import GRADES
 
+_NO_SCRIPT = "This picture needs JavaScript; the numbers are in the tables."
 _ROWS = 1000
 _CELLS = 20_000
-_REFUTED = 100
 _DRAWINGS = 12
 _FAILURES = 30
 _VALUES = 8
-_REASONS = 5
 _RIGHT = (pa.types.is_integer, pa.types.is_floating)
 
 
@@ -153,7 +152,7 @@ class _Report:
         return f'<dl class="varied" aria-label="what was varied">{"".join(rows)}</dl>' if rows else ""
 
     def contents(self, shown: Sequence[Findings]) -> str:
-        links = [f'<li><a href="#{escape(one.name)}">{escape(_spoken(one.name))}</a></li>' for one in shown]
+        links = [f'<li><a href="#table-{escape(one.name)}">{escape(spoken(one.name))}</a></li>' for one in shown]
         if self._failed().any():
             links.append('<li><a href="#failures">failures</a></li>')
         return f'<nav aria-label="contents"><ul>{"".join(links)}</ul></nav>' if len(links) > 1 else ""
@@ -164,8 +163,8 @@ class _Report:
         about = f"<p>{escape(one.info.about)}</p>" if one.info.about else ""
         return "\n".join(
             [
-                f'<section id="{escape(one.name)}"><h2>{escape(_spoken(one.name))}</h2>{about}',
-                self._claim(one),
+                f'<section id="table-{escape(one.name)}"><h2>{escape(spoken(one.name))}</h2>{about}',
+                claim(one, self.points, self.verify),
                 f'<div class="pictures">{"".join(self._picture(picture, one) for picture in one.info.pictures)}</div>',
                 self._drawings(one),
                 self._rows(one),
@@ -173,57 +172,13 @@ class _Report:
             ]
         )
 
-    def _claim(self, one: Findings) -> str:
-        size = f"{plural(len(one.table), 'row')} of {plural(len(one.owners), 'point')}"
-        said = (
-            f"{size}, each claimed to be <em>{escape(one.info.claims)}</em>." if one.info.check else f"{size}; nothing is claimed."
-        )
-        checker = f"<code>{escape(one.info.check)}</code>"
-        refuted = self._refuted(one.verdicts, self.points.varied(one.owners))
-        if not one.info.check:
-            return f'<p class="muted">{said}</p>{refuted}'
-        if one.verdicts is None:
-            return f"<p>{said} Not judged yet: run <code>{escape(self.verify)}</code> (the checker is {checker}).</p>"
-        counts = one.counts
-        unjudged = len(one.table) - sum(counts.values())
-        chips = " ".join(chip(f"{number(count)} {name}", name) for name, count in counts.items()) or "nothing"
-        late = (
-            f" {chip(f'{number(unjudged)} not judged yet', 'waiting')} Run <code>{escape(self.verify)}</code>." if unjudged else ""
-        )
-        short = int((one.grade > GRADES.index(one.info.claims or "proved")).sum())
-        reached = f" {_reached(short)}" if short or (len(one.table) and not unjudged) else ""
-        shares = bar({**counts, "waiting": unjudged}) if len(one.table) else ""
-        return f"<p>{said} Judged by {checker}: {chips}.{late}{reached}</p>{shares}{refuted}{_unchecked(one.verdicts)}"
-
-    def _refuted(self, verdicts: pa.Table | None, varied: Sequence[Parameter]) -> str:
-        """List what was refuted, rows and whole tables."""
-        refuted = None if verdicts is None else verdicts.filter(pc.equal(verdicts["grade"], "refuted"))
-        if refuted is None or not len(refuted):
-            return ""
-        first = refuted.slice(0, _REFUTED)
-        places = pc.index_in(first["point"].cast(pa.string()).combine_chunks(), value_set=self.points.hashes).to_pylist()
-        rows = [
-            [
-                escape(_spoken(name)),
-                "" if place is None else escape(self.points.label(place, varied)),
-                "all" if row is None else str(row),
-                escape(shortened(reason or "")),
-            ]
-            for name, place, row, reason in zip(
-                first["table"].to_pylist(), places, first["row"].to_pylist(), first["reason"].to_pylist(), strict=True
-            )
-        ]
-        more = f"; the first {_REFUTED} are here" if len(refuted) > _REFUTED else ""
-        caption = f"{plural(len(refuted), 'refuted claim')}{more}"
-        return f'<div class="refutations">{table(["table", "point", "row", "reason"], rows, caption)}</div>'
-
     def _refuted_elsewhere(self, shown: Sequence[Findings]) -> str:
         """List what was refuted of tables that have no section: missing, unreadable, without claims."""
         if self.checks is None:
             return ""
         names = pa.array([one.name for one in shown], pa.string())
         rest = self.checks.filter(pc.invert(pc.is_in(self.checks["table"], value_set=names)))
-        listed = self._refuted(rest, self.points.varied(np.arange(len(self.sweep.points))))
+        listed = refuted_list(rest, self.points, self.points.varied(np.arange(len(self.sweep.points))))
         return f"<section><h2>refuted</h2>{listed}</section>" if listed else ""
 
     def _picture(self, picture: Any, one: Findings) -> str:
@@ -234,10 +189,8 @@ class _Report:
         notes = " ".join(data.pop("notes"))
         title = escape(data["title"])
         thinned = f'<p class="muted note">{escape(notes)}</p>' if notes else ""
-        return (
-            f'<figure class="picture {type(picture).__name__}"><figcaption>{title}</figcaption><noscript><p class="muted">This picture needs JavaScript; '
-            f"the numbers are in the tables.</p></noscript>{data_block(data)}{thinned}</figure>"
-        )
+        caption = f'<figcaption>{title}</figcaption><noscript><p class="muted">{_NO_SCRIPT}</p></noscript>'
+        return f'<figure class="picture {type(picture).__name__}">{caption}{data_block(data)}{thinned}</figure>'
 
     def _other(self, name: str) -> Findings | None:
         return self.findings(name) if name in self.sweep.table_names else None
@@ -282,12 +235,12 @@ class _Report:
         columns += [[shortened(cell_text(value)) for value in taken[name].to_pylist()] for name in names]
         cells = [[escape(text) for text in column] for column in columns]
         if judged:
-            cells.append([_grade(place) for place in one.grade[shown].tolist()])
+            cells.append([grade_chip(place) for place in one.grade[shown].tolist()])
         head = [f'<span class="parameter">{escape(parameter.name)}</span>' for parameter in varied]
         head += [_column_head(one.table.schema.field(name)) for name in names] + ["grade"] * judged
         numeric = [parameter.is_numeric(one.owners) for parameter in varied]
         numeric += [any(right(one.table.schema.field(name).type) for right in _RIGHT) for name in names] + [False] * judged
-        return table(head, list(zip(*cells, strict=True)), _row_caption(one, len(rows), len(shown)), numeric, _spoken(one.name))
+        return table(head, list(zip(*cells, strict=True)), _row_caption(one, len(rows), len(shown)), numeric, spoken(one.name))
 
     # ---- the bottom -----------------------------------------------------------------------------------------------------
 
@@ -332,7 +285,7 @@ class _Report:
         commands = manifest.get("commands") or []
         versions = manifest.get("versions")
         said = "".join(f"<pre>{escape(_command(one))}</pre>" for one in (commands if isinstance(commands, list) else [commands]))
-        items = [*(versions.items() if isinstance(versions, Mapping) else []), ("created", manifest.get("created", "unknown"))]
+        items = [*(versions.items() if isinstance(versions, Mapping) else []), *_given(manifest, "created")]
         listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(cell_text(version))}</dd>" for name, version in items)
         return (
             f"<section><h2>how it was made</h2>{said or '<p class=muted>The manifest names no command.</p>'}"
@@ -342,6 +295,10 @@ class _Report:
 
 
 # ---- words -------------------------------------------------------------------------------------------------------------------
+
+
+def _given(manifest: Mapping[str, Any], key: str) -> list[tuple[str, Any]]:
+    return [(key, manifest[key])] if key in manifest else []
 
 
 def _importance(one: Findings) -> tuple[bool, bool, bool, str]:
@@ -374,31 +331,6 @@ def _row_caption(one: Findings, count: int, shown: int) -> str:
 def _column_head(field: pa.Field) -> str:
     about = (field.metadata or {}).get(b"about", b"").decode(errors="replace")
     return f'<span title="{escape(about)}">{escape(field.name)}</span>' if about else escape(field.name)
-
-
-def _grade(place: int) -> str:
-    name = "waiting" if place == NOT_JUDGED else GRADES[place]
-    return chip("not judged yet" if place == NOT_JUDGED else name, name)
-
-
-def _unchecked(verdicts: pa.Table) -> str:
-    """Say why findings were left unchecked, the most frequent reasons first."""
-    left = verdicts.filter(
-        pc.and_(pc.equal(verdicts["grade"], "unchecked"), pc.not_equal(pc.fill_null(verdicts["reason"], ""), ""))
-    )
-    reasons = left.group_by("reason").aggregate([([], "count_all")]).sort_by([("count_all", "descending"), ("reason", "ascending")])
-    said = [
-        f"<li>{number(one['count_all'])}: {escape(shortened(one['reason']))}</li>" for one in reasons.slice(0, _REASONS).to_pylist()
-    ]
-    return f'<div class="muted note">Left unchecked:<ul>{"".join(said)}</ul></div>' if said else ""
-
-
-def _reached(short: int) -> str:
-    return f"<strong>{plural(short, 'row')} fell short of the claim.</strong>" if short else "Every row reached what was claimed."
-
-
-def _spoken(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _duration(seconds: float) -> str:

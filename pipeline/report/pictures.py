@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pipeline.report.findings import Findings, Integers, Parameter, Points, as_number
+from pipeline.report.findings import Findings, Integers, Parameter, Points, as_float, as_number
 from pipeline.report.markup import cell_text, number, plural, shortened
 from solvers.schema import Curve, HeatMap, Picture, Strip
 
@@ -56,8 +56,7 @@ def _numbers(column: Any) -> Floats:
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         floats: Floats = column.cast(pa.float64(), safe=False).to_numpy().astype(np.float64)
         return floats
-    found = (as_number(value) for value in column.to_pylist())
-    return np.array([math.nan if one is None else float(one) for one in found])
+    return np.array([as_float(value) for value in column.to_pylist()], np.float64)
 
 
 def _short(value: float) -> float | None:
@@ -247,11 +246,11 @@ def _values(picture: HeatMap, findings: Findings, rows: Integers) -> tuple[list[
     frequent = Counter(texts).most_common()
     number_of = {text: as_number(value) for text, value in zip(texts, lists[0], strict=True)} if len(lists) == 1 else {}
     is_text = pa.types.is_string(columns[0].type) or pa.types.is_large_string(columns[0].type)
-    given = [one for text, one in number_of.items() if text != "none"]
-    shaded = bool(given) and all(one is not None for one in given) and (not is_text or len(given) > _CATEGORIES)
+    given = [one for one in number_of.values() if one is not None]
+    shaded = bool(given) and (not is_text or (len(given) > _CATEGORIES and len(given) + ("none" in number_of) == len(number_of)))
     names = sorted(number_of, key=lambda text: number_of[text] or 0) if shaded else [text for text, _ in frequent]
     place = {text: index for index, text in enumerate(names)}
-    numbers = [None if one is None else _short(float(one)) for one in (number_of[text] for text in names)] if shaded else None
+    numbers = [_short(as_float(number_of[text])) for text in names] if shaded else None
     return [shortened(text) for text in names], numbers, [place[text] for text in texts]
 
 
@@ -315,14 +314,16 @@ def _one_strip(picture: Strip, findings: Findings, rows: Integers, period: int |
     index = _numbers(findings.table[picture.index].take(pa.array(rows)))
     order = np.argsort(index, kind="stable")
     rows, index = rows[order], index[order]
-    first = int(index[0]) if len(index) and math.isfinite(index[0]) else 0
+    known = np.isfinite(index)
+    rows, index = rows[known], index[known]
+    first, last = (int(index[0]), int(index[-1])) if len(index) else (0, -1)
     too_long = period is not None and period > _LONGEST_ROW
     length = period if period is not None and not too_long else picture.row_length
     shown = min(len(rows), max(_CELLS, _PERIOD_ROWS * length) // length * length or length)
     values = findings.table[picture.value]
     reference: list[Any] | None = None
     full = len(rows) // length
-    contiguous = len(rows) == int(index[-1]) - first + 1
+    contiguous = len(rows) == last - first + 1
     if period is not None and not too_long and full >= 2 and contiguous:  # noqa: PLR2004 (a next-to-last row)
         reference = _plain(values.take(pa.array(rows[(full - 2) * length : (full - 1) * length])))
     return {
