@@ -34,7 +34,7 @@ def conclude(run: Run) -> int:
     _say_where(run, failed)
     refuted = bool(judged.checks.filter(pc.equal(judged.checks["grade"], "refuted")).num_rows)
     if refuted:
-        console.print(f"some findings are refuted: minimex verify {run.root}", style="red")
+        console.print(f"some findings are refuted: minimex verify {run.root}", style="red", soft_wrap=True)
     return 1 if failed or refuted else 0
 
 

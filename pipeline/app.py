@@ -19,7 +19,8 @@ from solvers.errors import ConfigError, MinimexError, did_you_mean
 
 REFUSED, FAILED, INTERRUPTED = 2, 1, 130
 
-_CHOICE = re.compile(r"\+{0,2}(game|solver|experiment|sweep)[.=]")
+_LEAF = re.compile(r"\+{0,2}((game|solver)\.[^=]*|seed|sweep\.(grid|zip|union))=")
+_CHOICE = re.compile(r"\+{0,2}((game|solver)[.=]|experiment=|sweep\.)")
 _USAGE = {
     "list": "minimex list [games|solvers|experiments]",
     "show": "minimex show DIR [TABLE] [to=csv|json|latex]",
@@ -142,15 +143,18 @@ def _sweep(given: list[str], console: Console) -> int:
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
 
     Plugins.instance().register(MinimexSweeper)
+    looking = any(word.startswith("-") and word not in ("-m", "--multirun") for word in given)  # --cfg, --help, -sc ...
     completing = any(word in ("-sc", "--shell-completion") for word in given)
-    arguments = given if completing else [quote_numbers(word) for word in given]
-    if not completing and not any(_CHOICE.match(word) for word in given) and not any(word in ("-h", "--help") for word in given):
+    arguments = list(given) if completing else [quote_numbers(word) for word in given]
+    if not looking and not any(_CHOICE.match(word) for word in given):
         arguments.append("experiment=tour")
+    leaves = [] if looking else [word for word in arguments if _LEAF.match(word)]
+    arguments = [word for word in arguments if word not in leaves]  # Hydra would merge maps and cut numbers: these are ours
     status: list[int] = []
 
     def run(handed: Any) -> None:
         loader, overrides = handed
-        status.append(_run(loader, overrides, given, console))
+        status.append(_run(loader, [*overrides, *leaves], given, console))
 
     sys.argv = ["minimex", *arguments]
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises, and we say what was wrong

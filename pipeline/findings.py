@@ -76,15 +76,20 @@ def _shown_columns(sweep: SweepDir, rows: pa.Table, info: TableInfo) -> list[str
     names = rows.schema.names
     own = names[len(sweep.parameters) : -1]
     chosen = [f"{name}_found" if f"{name}_found" in names else name for name in info.columns] if info.columns else own
-    varied = [name for name in sweep.parameters if name not in chosen and pc.count_distinct(rows[name], mode="all").as_py() > 1]
+    said = {name.rpartition(".")[2] for name in chosen}  # a finding that repeats its parameter says it once
+    varied = [name for name in sweep.parameters if name.rpartition(".")[2] not in said and _varies(rows, name)]
     return [*varied, *(name for name in chosen if name in names and rows[name].null_count < len(rows))]
+
+
+def _varies(rows: pa.Table, name: str) -> bool:
+    return bool(pc.count_distinct(rows[name], mode="all").as_py() > 1)
 
 
 def _rich_table(rows: pa.Table, columns: Sequence[str], title: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", header_style="", pad_edge=False, box=None)
     for name in columns:
         numeric = pa.types.is_integer(rows.schema.field(name).type) or pa.types.is_floating(rows.schema.field(name).type)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     for row in rows.select(list(columns)).to_pylist():
         table.add_row(*(Text(cell_text(value)) for value in row.values()))
     return table
@@ -97,5 +102,5 @@ def cell_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list):
-        return f"({', '.join(cell_text(one) for one in value)})"
+        return f"({', '.join(f'{one:.4g}' if isinstance(one, float) else cell_text(one) for one in value)})"
     return str(value)

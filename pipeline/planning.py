@@ -1,8 +1,8 @@
 """From what was asked to points: Hydra composes each group choice once, leaf values become columns of a product.
 
-Overrides fall into four kinds: group choices (`game=`, `solver=`), leaf values of games and solvers and the seed (these may be
-swept, never pass through Hydra's merging, and are recorded as parameters), `sweep.*`, and the rest, which Hydra composes. What
-the command line says replaces the same key of the experiment.
+Overrides fall into four kinds: group choices (`game=`, `solver=`), leaf values of games and solvers and the seed, `sweep.*`, and
+the rest. Only the rest goes through Hydra's merging; the others are axes of the product, recorded as parameters. What the command
+line says replaces the same key of the experiment, wherever the experiment says it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hydra.core.override_parser.types import Override, Transformer
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from pipeline.grids import Axis, grid_axes, index_product, keys_of, zip_axes
+from pipeline.grids import Axis, choices, grid_axes, index_product, keys_of, zip_axes
 from pipeline.points import Point, point_of
 from solvers.builder import Context, Plan, encode, plan_of
 from solvers.errors import ConfigError, ImpossiblePairing, did_you_mean
@@ -40,6 +40,8 @@ class Request:
     passed_on: list[str]  # for Hydra to compose
     groups: dict[str, list[str]]  # game and solver choices of the command line
     leaves: dict[str, list[Any]]  # leaf values of the command line, a list of choices each
+    zipped: dict[str, list[Any]]  # those of its sweep.zip
+    union: list[Any] | None  # its sweep.union
     composed: dict[tuple[str | None, str | None], DictConfig] = field(default_factory=dict)
 
     def compose(self, game: str | None = None, solver: str | None = None) -> DictConfig:
@@ -63,20 +65,30 @@ def take_apart(loader: ConfigLoader, config_name: str, overrides: Sequence[Overr
     passed_on: list[str] = []
     groups: dict[str, list[str]] = {}
     leaves: dict[str, list[Any]] = {}
+    zipped: dict[str, list[Any]] = {}
+    union: list[Any] | None = None
     for override in overrides:
         key = override.key_or_group
         leaf = bool(_LEAF.fullmatch(key)) and not override.is_delete()
-        if leaf or (key in _GROUPS and not override.is_delete()):
-            values = _values(override)
-            if leaf:
-                leaves[key] = values
-            else:
-                groups[key] = [str(value) for value in values]
+        if leaf:
+            leaves[key] = _values(override)
+        elif key in _GROUPS and not override.is_delete():
+            groups[key] = [str(value) for value in _values(override)]
+        elif key in ("sweep.grid", "sweep.zip"):
+            for swept, raw in _as_map(override.value(), key).items():
+                if swept in _GROUPS:
+                    groups[swept] = [str(value) for value in choices(raw, f"{key}.{swept}")]
+                elif key == "sweep.grid":
+                    leaves[_swept(swept, key)] = choices(raw, f"{key}.{swept}")
+                else:
+                    zipped[_swept(swept, key)] = choices(raw, f"{key}.{swept}")
+        elif key == "sweep.union":
+            union = _as_maps(override.value())
         elif override.is_sweep_override():
             raise ConfigError(key, "one value", str(override.input_line), "game, solver, their fields and seed can be swept")
         else:
             passed_on.append(str(override.input_line))
-    return Request(loader, config_name, passed_on, groups, leaves)
+    return Request(loader, config_name, passed_on, groups, leaves, zipped, union)
 
 
 def _values(override: Override) -> list[Any]:
@@ -111,27 +123,36 @@ def _parts(request: Request, base: DictConfig) -> Iterator[tuple[list[str | None
     unknown = sorted(set(sweep) - {"grid", "zip", "union"})
     if unknown:
         raise ConfigError(f"sweep.{unknown[0]}", "grid, zip or union", "an unknown key")
-    grid, zipped, union = _map(sweep, "grid"), _map(sweep, "zip"), sweep.get("union") or [{}]
-    if not isinstance(union, list) or not all(isinstance(part, dict) for part in union):
-        raise ConfigError("sweep.union", "a list of maps", repr(union))
-    for place, part in enumerate(union):
-        path = f"sweep.union[{place}]" if sweep.get("union") else "sweep.grid"
+    grid, zipped = (_as_map(sweep.get(name), f"sweep.{name}") for name in ("grid", "zip"))
+    union = request.union if request.union is not None else _as_maps(sweep.get("union"))
+    typed = {*request.leaves, *request.zipped, *request.groups}
+    for place, part in enumerate(union or [{}]):
+        path = f"sweep.union[{place}]" if union else "sweep.grid"
         asked = {**grid, **part}
         chosen = [_chosen(request, asked, group) for group in _GROUPS]
-        free = {key: value for key, value in asked.items() if key not in request.leaves and key not in _GROUPS}
-        side = {key: value for key, value in zipped.items() if key not in request.leaves and key not in free}
-        for key in (*free, *side):
-            if not _LEAF.fullmatch(key):
-                raise ConfigError(f"{path}.{key}", "game, solver, game.*, solver.* or seed", "another key")
-        own = [[{key: value} for value in values] for key, values in request.leaves.items()]
-        yield chosen[0], chosen[1], [*grid_axes(free, path), *zip_axes(side, "sweep.zip"), *own]
+        free = {_swept(key, path): value for key, value in asked.items() if key not in typed and key not in _GROUPS}
+        side = {_swept(key, "sweep.zip"): value for key, value in zipped.items() if key not in typed and key not in free}
+        own: list[Axis] = [[{key: value} for value in values] for key, values in request.leaves.items()]
+        sides = [*zip_axes(side, "sweep.zip"), *zip_axes(request.zipped, "sweep.zip")]
+        yield chosen[0], chosen[1], [*grid_axes(free, path), *sides, *own]
 
 
-def _map(sweep: Mapping[Any, Any], name: str) -> dict[str, Any]:
-    value = sweep.get(name) or {}
-    if not isinstance(value, dict):
-        raise ConfigError(f"sweep.{name}", "a map of keys to choices", repr(value))
-    return {str(key): one for key, one in value.items()}
+def _as_map(value: Any, path: str) -> dict[str, Any]:
+    if value is not None and not isinstance(value, dict):
+        raise ConfigError(path, "a map of keys to choices", repr(value))
+    return {str(key): one for key, one in (value or {}).items()}
+
+
+def _as_maps(value: Any) -> list[Any]:
+    if value is not None and not (isinstance(value, list) and all(isinstance(part, dict) for part in value)):
+        raise ConfigError("sweep.union", "a list of maps", repr(value))
+    return value or []
+
+
+def _swept(key: str, path: str) -> str:
+    if not _LEAF.fullmatch(key):
+        raise ConfigError(f"{path}.{key}", "game, solver, game.*, solver.* or seed", "another key")
+    return key
 
 
 def _chosen(request: Request, asked: Mapping[str, Any], group: str) -> list[str | None]:

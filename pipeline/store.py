@@ -202,7 +202,12 @@ def write_table(table: pa.Table, path: Path) -> None:
     partial = path.with_name(f".{path.name}.partial")
     with partial.open("wb") as file:
         pq.write_table(
-            table, file, compression="zstd", use_dictionary=dictionary, column_encoding=encodings or None, write_statistics=True
+            table,
+            file,
+            compression="zstd",
+            use_dictionary=dictionary,
+            column_encoding=encodings or None,
+            use_compliant_nested_type=False,  # a list column reads back as it was declared
         )
         file.flush()
         os.fsync(file.fileno())

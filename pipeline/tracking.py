@@ -54,7 +54,7 @@ _CELL = 200
 _NAME = 250
 _LISTED = 8
 _LARGEST_UPLOAD = 200_000_000
-_METRICS_A_BATCH = 1000
+_METRICS_A_BATCH = 800
 _PARAMS_A_BATCH = 100
 _QUICK = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "4", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
 _PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
@@ -110,11 +110,11 @@ def track(sweep: SweepDir, settings: Tracking, store_folder: Path, said: Callabl
     """
     if settings.kind == "off":
         return None
-    where = re.sub(r"//[^/@]*@", "//", settings.uri or "") or str(_database(settings, store_folder))
+    where = _without_password(settings.uri or "") or str(_database(settings, store_folder))
     run_id = None
 
     def lost(error: Exception) -> None:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        reason = _without_password((str(error).strip() or type(error).__name__).splitlines()[0])[:300]
         fate = "not reached" if run_id is None else "lost half way"
         said(f"tracking: MLflow at {where} was {fate} ({reason}); the results are safe in {sweep.root}")
 
@@ -158,6 +158,10 @@ def ui_command(settings: Tracking, store_folder: Path) -> str:
 def _database(settings: Tracking, store_folder: Path) -> Path:
     given = (settings.uri or "").removeprefix("sqlite:///")
     return Path(given or store_folder / "mlflow.db").absolute()
+
+
+def _without_password(text: str) -> str:
+    return re.sub(r"//[^/@\s]*@", "//", text)
 
 
 def _sqlite_uri(settings: Tracking, store_folder: Path) -> str:
@@ -278,11 +282,12 @@ class _Run:
         changed = {name: value for name, value in params.items() if self.params.get(name, value) != value}
         new = [Param(name, value) for name, value in params.items() if name not in self.params]
         told = [RunTag(name, value) for name, value in {**tags, **changed}.items()]
-        for start in range(0, max(len(new), len(told)), _PARAMS_A_BATCH):
-            stop = start + _PARAMS_A_BATCH
-            self.client.log_batch(self.run_id, params=new[start:stop], tags=told[start:stop], synchronous=True)
-        for start in range(0, len(metrics), _METRICS_A_BATCH):
-            self.client.log_batch(self.run_id, metrics=metrics[start : start + _METRICS_A_BATCH], synchronous=True)
+        for at in range(0, max(len(new), len(told), 1), _PARAMS_A_BATCH):
+            last = at + _PARAMS_A_BATCH
+            with_them, metrics = metrics[:_METRICS_A_BATCH], metrics[_METRICS_A_BATCH:]
+            self.client.log_batch(self.run_id, metrics=with_them, params=new[at:last], tags=told[at:last], synchronous=True)
+        for at in range(0, len(metrics), _METRICS_A_BATCH):
+            self.client.log_batch(self.run_id, metrics=metrics[at : at + _METRICS_A_BATCH], synchronous=True)
 
     def metrics(self, values: Mapping[str, Any], at_ms: int, step: int = 0) -> list[Any]:
         """Return the finite numbers among named values as metrics."""
@@ -446,7 +451,7 @@ def _aggregates(sweep: SweepDir, checks: pa.Table | None) -> tuple[int, dict[str
 
 
 def _record_children(run: _Run, sweep: SweepDir) -> None:
-    existing = {tags["minimex.point"]: (run_id, tags.get("minimex.content")) for run_id, tags in _children(run)}
+    existing = {child.data.tags["minimex.point"]: child for child in _children(run)}
     curves = _curves(sweep)
     labels = point_labels(sweep)
     parameters = {name: parameter_values(sweep.points, name) for name in sweep.parameters}
@@ -454,13 +459,14 @@ def _record_children(run: _Run, sweep: SweepDir) -> None:
     published = _published_ms(sweep)
     for place, one in enumerate(outcomes):
         content = hashlib.blake2b(json.dumps(one, sort_keys=True).encode(), digest_size=8).hexdigest()
-        old, old_content = existing.get(one["point"], (None, None))
-        if content == old_content:
+        old = existing.get(one["point"])
+        if old is not None and old.info.status != "RUNNING" and old.data.tags.get("minimex.content") == content:
             continue
         if old is not None:
-            run.client.delete_run(old)
+            run.client.delete_run(old.info.run_id)
         start = published - round(1000 * (one["wall_s"] or 0.0))
         tags = {"mlflow.parentRunId": run.run_id, "minimex.point": one["point"], "minimex.status": one["status"]}
+        tags |= {"minimex.content": content, **({"minimex.error": one["error"][:_TEXT]} if one["error"] else {})}
         child = _Run.create(run.client, run.experiment, labels[one["point"]], start, tags)
         params = {name: _cell_text(values[place])[:_TEXT] for name, values in parameters.items() if values[place] is not None}
         final = {name: value for name, value in json.loads(one["metrics"] or "{}").items() if isinstance(value, int | float)}
@@ -468,21 +474,17 @@ def _record_children(run: _Run, sweep: SweepDir) -> None:
         last_step = 0 if curve is None else max(pc.max(curve["done"]).as_py() or 0, 0)
         metrics = [] if curve is None else _curve_metrics(child, curve, start)
         metrics += child.metrics(final | {"wall_s": one["wall_s"] or 0.0}, published, last_step)
-        child.log(params, {"minimex.error": one["error"][:_TEXT]} if one["error"] else {}, metrics)
+        child.log(params, {}, metrics)
         run.client.set_terminated(child.run_id, _ENDED.get(one["status"], "FINISHED"), end_time=published)
-        # Last, so that a child that was lost half way is made again.
-        child.log({}, {"minimex.content": content}, [])
         run.dropped += child.dropped
 
 
-def _children(run: _Run) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _children(run: _Run) -> Iterator[Any]:
     token = None
     while True:
         query = f"tags.`mlflow.parentRunId` = '{run.run_id}'"
         page = run.client.search_runs([run.experiment], query, max_results=1000, page_token=token)
-        for child in page:
-            if "minimex.point" in child.data.tags:
-                yield child.info.run_id, child.data.tags
+        yield from (child for child in page if "minimex.point" in child.data.tags)
         token = page.token
         if not token:
             return

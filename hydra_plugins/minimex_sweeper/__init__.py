@@ -20,10 +20,10 @@ class MinimexSweeper(Sweeper):
     """Calls the task function once, with Hydra's config loader and the overrides as they were given."""
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+        self.loader, self.task_function = hydra_context.config_loader, task_function
 
     def sweep(self, arguments: list[str]) -> Any:
-        return self.task_function((self.hydra_context.config_loader, arguments))
+        return self.task_function((self.loader, arguments))
 
 
 ConfigStore.instance().store(group="hydra/sweeper", name="minimex", node=MinimexSweeperConf, provider="minimex")
