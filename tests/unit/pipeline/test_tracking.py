@@ -1,0 +1,490 @@
+"""Recording sweeps in MLflow: synthetic sweeps, real databases, real processes, a real server."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pipeline.store import CHECKS, OUTCOME, POINT, PROGRESS, SweepDir, load, parameter_column, point_array, write_table
+from pipeline.tracking import Tracking, _values_text, track, ui_command
+from solvers.errors import ConfigError
+from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
+
+EQUILIBRIA = table_schema(
+    [column("p1", pa.string()), column("value", pa.string()), column("value_float", pa.float64())],
+    TableInfo(
+        check="solvers.equilibrium.check:check_equilibria",
+        claims="proved",
+        columns=("value", "p1", "value_float"),
+        pictures=(HeatMap(("value_float",), "values"), HeatMap(("p1",))),
+    ),
+)
+CURVES = table_schema(
+    [column("iteration", pa.int64()), column("exploitability", pa.float64())],
+    TableInfo(headline="last", pictures=(Curve("iteration", ("exploitability",), log_x=True, log_y=True, title="exploitability"),)),
+)
+NIMBERS = table_schema(
+    [column("heap", pa.int64()), column("nimber", pa.int64())], TableInfo(headline="none", pictures=(Strip("heap", "nimber", 12),))
+)
+
+
+def make_sweep(
+    root: Path, points: int = 6, failed: tuple[int, ...] = (), *, judged: bool = True, steps: int = 20, **manifest
+) -> SweepDir:
+    """Publish a made-up sweep: for each point two equilibria, a curve, a sequence, progress."""
+    (root / "tables").mkdir(parents=True, exist_ok=True)
+    names = [f"{place:032x}" for place in range(points)]
+    target = '"target":"solvers.games.matrix.Matrix","version":1'
+    config = [
+        f'{{"game":{{"fields":{{"a":"{n}"}},{target}}},"seed":0,"solver":{{"fields":{{}},{target.replace("Matrix", "Solver")}}}}}'
+        for n in names
+    ]
+    status = ["failed" if place in failed else "done" for place in range(points)]
+    fields = {
+        "game.a": [f"{place // 3}/7" for place in range(points)],
+        "game.n": [place % 3 for place in range(points)],
+        "solver.kind": ["x"] * points,
+    }
+    columns = [parameter_column(name, values) for name, values in fields.items()]
+    outcome = {
+        "config": config,
+        "status": status,
+        "error": ["no luck" if one == "failed" else None for one in status],
+        "traceback": [None] * points,
+        "wall_s": [0.5] * points,
+        "attempts": [1] * points,
+        "node": ["here"] * points,
+        "metrics": [
+            json.dumps({"nodes": place, "gap": float("inf") if place == 0 else 0.25, "how": "fast"}) for place in range(points)
+        ],
+        "rows": ["{}"] * points,
+    }
+    told = [pa.array(outcome[one.name], one.type) for one in OUTCOME]
+    schema = pa.schema([POINT, *(one for one, _ in columns), *OUTCOME])
+    table = pa.table([point_array(names), *(values for _, values in columns), *told], schema=schema)
+    write_table(table, root / "points.parquet")
+    _table(
+        root,
+        "equilibria",
+        EQUILIBRIA,
+        names,
+        [2] * points,
+        [["1/3,2/3", "1,0"] * points, ["1/2"] * 2 * points, [0.5, 0.25] * points],
+    )
+    long = list(range(1, steps + 1)) * points
+    _table(root, "curves", CURVES, names, [steps] * points, [long, [1 / one for one in long]])
+    heaps = list(range(30)) * points
+    _table(root, "nimbers", NIMBERS, names, [30] * points, [heaps, [heap % 5 for heap in heaps]])
+    gaps = [float("nan") if one == 2 else 1 / one for one in long]
+    _table(
+        root,
+        "progress",
+        pa.schema(list(PROGRESS)[1:]),
+        names,
+        [steps] * points,
+        [long, long, [0.001 * one for one in long], ["gap"] * len(long), gaps],
+    )
+    if judged:
+        point, row = [name for name in names for _ in (0, 1)], [0, 1] * points
+        write_table(
+            pa.table([["equilibria"] * 2 * points, row, point, ["proved"] * 2 * points, [""] * 2 * points], schema=CHECKS),
+            root / "checks.parquet",
+        )
+    (root / "manifest.json").write_text(json.dumps({"experiment": "rock paper", **manifest}))
+    (root / "report.html").write_text("<h1>report</h1>")
+    return load(root)
+
+
+def _table(root: Path, name: str, schema: pa.Schema, points: list[str], rows: list[int], columns: list[list]) -> None:  # noqa: PLR0917
+    point = point_array(points, rows)
+    arrays = [pa.array(values, one.type) for values, one in zip(columns, schema, strict=True)]
+    write_table(
+        pa.table([point, *arrays], schema=schema.insert(0, pa.field("point", point.type))), root / "tables" / f"{name}.parquet"
+    )
+
+
+def client(folder: Path):
+    from mlflow import MlflowClient  # noqa: PLC0415 (costs seconds)
+
+    return MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
+
+
+def children(opened, run_id: str) -> list:
+    run = opened.get_run(run_id)
+    return opened.search_runs([run.info.experiment_id], f"tags.`mlflow.parentRunId` = '{run_id}'")
+
+
+@pytest.fixture(scope="module")
+def new_database(tmp_path_factory) -> Path:
+    """MLflow's tables, made once: its some sixty migrations take seconds."""
+    folder = tmp_path_factory.mktemp("new")
+    client(folder)
+    return folder / "mlflow.db"
+
+
+@pytest.fixture
+def folder(tmp_path, new_database):
+    """A folder of sweeps with a database in it, where no pictures are drawn (they take a second)."""
+    shutil.copy(new_database, tmp_path)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("pipeline.tracking.draw_pictures", lambda *_: [])
+        yield tmp_path
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A folder (with a blank, a percent sign and a hash in its name) where one sweep was recorded."""
+    folder = tmp_path_factory.mktemp("my sweeps 100%#1")
+    said: list[str] = []
+    sweep = make_sweep(folder / "tour", failed=(5,))
+    return folder, sweep, track(sweep, Tracking(), folder, said.append), said
+
+
+def test_the_run_tells_what_the_sweep_is(store):
+    folder, sweep, run_id, _ = store
+    run = client(folder).get_run(run_id)
+    assert run.info.run_name == "tour"
+    assert run.info.status == "FINISHED"
+    assert client(folder).get_experiment(run.info.experiment_id).name == "rock paper"
+    assert run.data.params == {
+        "games": "Matrix",
+        "solvers": "Solver",
+        "game.a": "0/7, 1/7",
+        "game.n": "0, 1, 2",
+        "solver.kind": "x",
+    }
+    told = {name: value for name, value in run.data.tags.items() if name.startswith("minimex")}
+    assert told == {
+        "minimex.games": "Matrix",
+        "minimex.solvers": "Solver",
+        "minimex.family": "equilibrium",
+        "minimex.verified": "yes",
+        "minimex.directory": str(sweep.root),
+        "minimex.points": "6",
+    }
+
+
+def test_aggregates_are_metrics_and_what_is_not_finite_is_counted(store):
+    folder, _, run_id, said = store
+    metrics = client(folder).get_run(run_id).data.metrics
+    assert {name: metrics[f"points/{name}"] for name in ("all", "done", "failed")} == {"all": 6, "done": 5, "failed": 1}
+    assert metrics["wall_s/total"] == 3.0
+    assert metrics["findings/equilibria"] == 12
+    assert metrics["verdicts/proved"] == 12
+    assert metrics["verdicts/refuted"] == 0
+    assert (metrics["nodes/min"], metrics["nodes/mean"], metrics["nodes/max"]) == (0, 2.5, 5)
+    assert (metrics["gap/min"], metrics["gap/max"]) == (0.25, 0.25)
+    # one infinite gap, met twice (in the whole and in its child), and a nan in each of six curves
+    assert said == ["tracking: 8 numbers that are not finite were left out of MLflow"]
+
+
+def test_each_point_has_a_child_with_its_curve(store):
+    folder, _, run_id, _ = store
+    opened = client(folder)
+    found = {run.data.tags["minimex.point"]: run for run in children(opened, run_id)}
+    assert len(found) == 6
+    run = found[f"{4:032x}"]
+    assert run.info.run_name == "a=1/7 n=1"
+    assert run.data.params == {"game.a": "1/7", "game.n": "1", "solver.kind": "x"}
+    assert (run.info.status, run.data.tags["minimex.status"]) == ("FINISHED", "done")
+    assert run.info.end_time - run.info.start_time == 500
+    assert run.data.metrics == {"nodes": 4, "gap": 0.25, "wall_s": 0.5}
+    curve = opened.get_metric_history(run.info.run_id, "gap")
+    assert [(one.step, one.value) for one in curve][:3] == [(1, 1.0), (3, 1 / 3), (4, 0.25)]
+    assert [one.timestamp - run.info.start_time for one in curve][:3] == [1, 3, 4]
+    bad = found[f"{5:032x}"]
+    assert (bad.info.status, bad.data.tags["minimex.error"]) == ("FAILED", "no luck")
+
+
+def test_a_downloaded_run_is_the_sweep(store, tmp_path):
+    folder, sweep, run_id, _ = store
+    got = load(client(folder).download_artifacts(run_id, "", str(tmp_path)))
+    assert got.points.equals(sweep.points)
+    assert got.table_names == sweep.table_names
+    assert all(got.table(name).equals(sweep.table(name)) for name in ("equilibria", "nimbers"))
+    assert (got.root / "report.html").exists()
+
+
+def test_findings_are_tables_of_headline_rows(store, tmp_path):
+    folder, _, run_id, _ = store
+    opened = client(folder)
+    equilibria = json.loads(Path(opened.download_artifacts(run_id, "findings/equilibria.json", str(tmp_path))).read_text())
+    assert equilibria["columns"] == ["game.a", "game.n", "value", "p1", "value_float", "grade", "point"]
+    assert equilibria["data"][2] == ["0/7", 1, "1/2", "1/3,2/3", 0.5, "proved", f"{1:032x}"]
+    assert len(equilibria["data"]) == 12
+    curves = json.loads(Path(opened.download_artifacts(run_id, "findings/curves.json", str(tmp_path))).read_text())
+    assert [row[2:5] for row in curves["data"]] == [[20, 0.05, ""]] * 6
+    assert [one.path for one in opened.list_artifacts(run_id, "findings")] == ["findings/curves.json", "findings/equilibria.json"]
+    tables = json.loads(opened.get_run(run_id).data.tags["mlflow.loggedArtifacts"])
+    assert tables == [{"path": f"findings/{name}.json", "type": "table"} for name in ("curves", "equilibria")]
+
+
+def test_pictures_are_there(store, tmp_path):
+    folder, _, run_id, _ = store
+    names = [one.path for one in client(folder).list_artifacts(run_id, "pictures")]
+    assert names == [f"pictures/{name}.png" for name in ("curves", "equilibria", "equilibria_2", "nimbers")]
+    picture = Path(client(folder).download_artifacts(run_id, names[0], str(tmp_path)))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_directory_that_grew_updates_its_run(folder):
+    first = track(make_sweep(folder / "s", 3, failed=(1,)), Tracking(), folder, print)
+    before = {run.data.tags["minimex.point"]: run.info.run_id for run in children(client(folder), first)}
+    again = track(make_sweep(folder / "s", 5, mlflow_run=first), Tracking(), folder, print)
+    assert again == first
+    run = client(folder).get_run(first)
+    assert run.data.metrics["points/all"] == 5
+    assert (run.data.params["game.a"], run.data.tags["game.a"]) == ("0/7", "0/7, 1/7")
+    after = {run.data.tags["minimex.point"]: run.info.run_id for run in children(client(folder), first)}
+    assert len(after) == 5
+    same = [point for point in before if before[point] == after[point]]
+    assert sorted(same) == [f"{place:032x}" for place in (0, 2)]
+
+
+def test_a_deleted_run_is_replaced_by_a_new_one(folder):
+    first = track(make_sweep(folder / "s", 1), Tracking(child_runs=0), folder, print)
+    client(folder).delete_run(first)
+    second = track(make_sweep(folder / "s", 1, mlflow_run=first), Tracking(child_runs=0), folder, print)
+    third = track(make_sweep(folder / "s", 1, mlflow_run="0" * 32), Tracking(child_runs=0), folder, print)
+    assert len({first, second, third}) == 3
+
+
+def test_a_deleted_experiment_is_restored(folder):
+    sweep = make_sweep(folder / "s", 1)
+    first = track(sweep, Tracking(child_runs=0), folder, print)
+    opened = client(folder)
+    opened.delete_experiment(opened.get_run(first).info.experiment_id)
+    assert track(sweep, Tracking(child_runs=0), folder, print) not in (None, first)
+
+
+def test_more_points_than_child_runs_give_no_children(folder):
+    run_id = track(make_sweep(folder / "s", 3), Tracking(child_runs=2), folder, print)
+    assert children(client(folder), run_id) == []
+
+
+@pytest.mark.parametrize(
+    ("grades", "claims"),
+    [
+        (None, "unjudged"),
+        (["proved", "refuted"], "no"),
+        (["proved", "recomputed"], "no"),
+        (["proved"], "unjudged"),
+        (["proved"] * 2, "yes"),
+    ],
+)
+def test_verified_says_whether_all_claims_were_reached(folder, grades, claims):
+    sweep = make_sweep(folder / "s", 1, judged=False)
+    if grades is not None:
+        rows = len(grades)
+        table = pa.table([["equilibria"] * rows, list(range(rows)), ["0" * 32] * rows, grades, [""] * rows], schema=CHECKS)
+        write_table(table, sweep.root / "checks.parquet")
+    run_id = track(sweep, Tracking(child_runs=0), folder, print)
+    assert client(folder).get_run(run_id).data.tags["minimex.verified"] == claims
+
+
+def test_a_file_that_is_too_large_is_named_not_copied(folder, monkeypatch):
+    monkeypatch.setattr("pipeline.tracking._LARGEST_UPLOAD", 1000)
+    sweep = make_sweep(folder / "s", 2)
+    small = [path.name for path in sweep.root.glob("*.parquet") if path.stat().st_size <= 1000]
+    run_id = track(sweep, Tracking(child_runs=0), folder, print)
+    opened = client(folder)
+    assert "points.parquet (0 MB)" in opened.get_run(run_id).data.tags["minimex.not_uploaded"]
+    assert "points.parquet" not in small + [one.path for one in opened.list_artifacts(run_id)]
+
+
+def test_long_curves_are_thinned_to_their_first_and_last_step(folder):
+    run_id = track(make_sweep(folder / "s", 1, steps=5000), Tracking(), folder, print)
+    opened = client(folder)
+    curve = [one.step for one in opened.get_metric_history(children(opened, run_id)[0].info.run_id, "gap")]
+    assert len(curve) == 500
+    assert (min(curve), max(curve)) == (1, 5000)
+
+
+def test_off_records_nothing(tmp_path):
+    assert track(make_sweep(tmp_path / "s", 1), Tracking("off"), tmp_path, print) is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s"]
+    assert ui_command(Tracking("off"), tmp_path) == ""
+
+
+@pytest.mark.parametrize("values", [["a" * 400, "b" * 400], [f"value {place}" for place in range(1000)], ["x" * 9000]])
+def test_texts_keep_to_their_limit(values):
+    assert len(_values_text(pa.chunked_array([values]))) <= 500
+
+
+def test_many_numbers_are_summarised():
+    assert _values_text(pa.chunked_array([list(range(1, 101))])) == "100 values, 1 to 100"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"kind": "server"}, {"kind": "server", "uri": "host:5000"}, {"uri": "http://host"}, {"child_runs": -1}]
+)
+def test_settings_that_cannot_be_are_refused(fields):
+    with pytest.raises(ConfigError):
+        Tracking(**fields)
+
+
+# ---- MLflow that cannot be reached -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def silent_server():
+    """A port that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return listening.getsockname()[1]
+
+
+def test_a_server_that_refuses_or_hangs_costs_seconds_and_one_line(tmp_path):
+    sweep = make_sweep(tmp_path / "s", 1)
+    with silent_server() as hanging:
+        for uri in (f"http://user:secret@127.0.0.1:{free_port()}", hanging):
+            said: list[str] = []
+            start = time.monotonic()
+            assert track(sweep, Tracking("server", uri), tmp_path, said.append) is None
+            assert time.monotonic() - start < 10
+            assert len(said) == 1
+            assert "not reached" in said[0]
+            assert said[0].endswith(f"the results are safe in {sweep.root}")
+            assert "secret" not in said[0]
+
+
+def test_a_damaged_database_costs_one_line(tmp_path):
+    (tmp_path / "mlflow.db").write_bytes(b"no database at all" * 100)
+    said: list[str] = []
+    assert track(make_sweep(tmp_path / "s", 1), Tracking(), tmp_path, said.append) is None
+    assert len(said) == 1
+    assert "\n" not in said[0]
+
+
+def test_without_mlflow_there_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    monkeypatch.setitem(sys.modules, "mlflow.exceptions", None)
+    said: list[str] = []
+    assert track(make_sweep(tmp_path / "s", 1), Tracking(), tmp_path, said.append) is None
+    assert "mlflow" in said[0]
+
+
+def test_what_fails_half_way_keeps_its_run(folder, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    sweep = make_sweep(folder / "s", 1)
+    with monkeypatch.context() as patched:
+        patched.setattr("pipeline.tracking._upload", full)
+        said: list[str] = []
+        run_id = track(sweep, Tracking(), folder, said.append)
+    assert "lost half way" in said[-1]
+    assert client(folder).get_run(run_id).info.status == "RUNNING"
+    sweep = make_sweep(folder / "s", 1, mlflow_run=run_id)
+    assert track(sweep, Tracking(), folder, print) == run_id
+    assert client(folder).get_run(run_id).info.status == "FINISHED"
+
+
+# ---- other processes ---------------------------------------------------------------------------------------------------------
+
+ALONE = """
+import sys
+from pathlib import Path
+
+calls = []
+sys.addaudithook(lambda event, args: calls.append((event, args)) if event in ("socket.connect", "socket.getaddrinfo") else None)
+from pipeline.store import load
+from pipeline.tracking import Tracking, track
+
+assert "mlflow" not in sys.modules
+folder = Path(sys.argv[1])
+print(track(load(folder / sys.argv[2]), Tracking(), folder, print))
+import threading
+assert threading.active_count() == 1, threading.enumerate()
+assert not calls, calls
+"""
+
+
+def alone(folder: Path, name: str) -> subprocess.Popen:
+    """Record in a process of its own, without anything that tells MLflow it is being tested."""
+    hints = re.compile("PYTEST_CURRENT_TEST|CI|GITHUB_ACTIONS|MLFLOW_.*|DO_NOT_TRACK")
+    env = {name: value for name, value in os.environ.items() if not hints.fullmatch(name)}
+    env["PYTHONPATH"] = str(Path(__file__).parents[3])
+    return subprocess.Popen([sys.executable, "-c", ALONE, str(folder), name], cwd=folder, env=env, stdout=-1, stderr=-1, text=True)
+
+
+def test_two_processes_may_create_the_database_at_once_and_nothing_goes_over_the_net(tmp_path):
+    names = ["one", "two"]
+    for name in names:
+        make_sweep(tmp_path / name, 8)
+    started = [alone(tmp_path, name) for name in names]
+    told = [process.communicate(timeout=100) for process in started]
+    assert [process.returncode for process in started] == [0, 0], told
+    assert [err for _, err in told] == ["", ""]
+    ids = [out.split()[-1] for out, _ in told]
+    opened = client(tmp_path)
+    assert sorted(opened.get_run(run_id).info.run_name for run_id in ids) == names
+    assert [len(children(opened, run_id)) for run_id in ids] == [8, 8]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".mlflow.lock", "mlartifacts", "mlflow.db", "one", "two"]
+
+
+def test_nothing_global_is_changed(tmp_path, capfd):
+    import mlflow  # noqa: PLC0415
+
+    environment, uri, level = dict(os.environ), mlflow.get_tracking_uri(), logging.getLogger("mlflow").level
+    track(make_sweep(tmp_path / "s", 1), Tracking(), tmp_path, lambda _: None)
+    assert dict(os.environ) == environment
+    assert (mlflow.get_tracking_uri(), logging.getLogger("mlflow").level) == (uri, level)
+    assert mlflow.active_run() is None
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.long
+def test_the_ui_command_opens_the_ui_and_its_server_can_be_recorded_to(tmp_path):
+    folder = tmp_path / "my sweeps"
+    sweep = make_sweep(folder / "tour", 2)
+    run_id = track(sweep, Tracking(), folder, print)
+    port = free_port()
+    command = ui_command(Tracking(), folder).replace("5000", str(port))
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec env {command}"], cwd=tmp_path, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for(f"{address}/health")
+        with urllib.request.urlopen(f"{address}/get-artifact?path=findings/equilibria.json&run_uuid={run_id}") as answer:
+            assert len(json.load(answer)["data"]) == 4
+        with urllib.request.urlopen(f"{address}/") as answer:
+            assert b"MLflow" in answer.read()
+        said: list[str] = []
+        over_http = track(sweep, Tracking("server", address), folder, said.append)
+        assert len(children(client(folder), over_http)) == 2, said
+    finally:
+        os.killpg(server.pid, 15)
+        server.wait(30)
+
+
+def wait_for(address: str, timeout_s: float = 90) -> None:
+    end = time.monotonic() + timeout_s
+    while True:
+        try:
+            urllib.request.urlopen(address, timeout=2).close()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+        else:
+            return
