@@ -18,7 +18,7 @@ function plotMap(data, chosen, canvas, legend) {
   const [columns, rows] = [data.x.values.length, data.y.values.length];
   const width = canvas.clientWidth || 640;
   const left = 14 + 22 + 7 * Math.min(10, Math.max(...data.y.values.map((text) => text.length)));
-  const across = Math.min(width - left - 16, 46 * columns, 640);
+  const across = Math.min(width - left - 16, 72 * columns, 640);
   const side = across / columns;
   const tall = Math.max(Math.min(side, 560 / rows), Math.min(3, 560 / rows));
   const size = { left, top: 10, side, tall, across, down: tall * rows, columns, rows };

@@ -95,7 +95,7 @@ def as_number(value: Any) -> Fraction | float | None:
     >>> as_number("1/60"), as_number(3), as_number("rock"), as_number(True)
     (Fraction(1, 60), Fraction(3, 1), None, None)
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         return None
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -1,0 +1,217 @@
+"""The report in a real browser: the pictures of all families are drawn, nothing goes wrong, hostile values stay text."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import pyarrow as pa
+import pytest
+
+from pipeline.report import write_index, write_report
+from pipeline.store import CHECKS, OUTCOME, POINT, load, parameter_column, point_array, write_table
+from solvers import make, solve
+from solvers.equilibrium.support_enumeration import SupportEnumeration
+from solvers.games.forced_rps import ForcedRps
+from solvers.games.octal import Octal
+from solvers.identity import config_text, describe, digest
+from solvers.impartial.mex_dp import MexDp
+from solvers.regret.regret_matching import RegretMatching
+from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+]
+EVIL = "<img src=x onerror=alert(1)></script>\"'"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+
+
+def browse(page, folder, *asked):
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", *asked, page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+def dom(page, folder):
+    return browse(page, folder, "--window-size=1200,1000", "--dump-dom")
+
+
+def said_by_page(text):
+    return {
+        name: int(value)
+        for name, value in re.findall(r'<html[^>]*?data-(errors)="(\d+)"', text) + re.findall(r'data-(drawn)="(\d+)"', text)
+    }
+
+
+def write_sweep(root, parameters, tables, hashes, configs=None):
+    (root / "tables").mkdir(parents=True)
+    usual = {"status": "done", "wall_s": 0.1, "attempts": 1}
+    fields, columns = [pa.field("point", pa.string())], [pa.array(hashes, pa.string())]
+    for name, values in parameters.items():
+        one, array = parameter_column(name, values)
+        fields.append(one)
+        columns.append(array)
+    for one in OUTCOME:
+        fields.append(one)
+        values = configs if one.name == "config" and configs else [usual.get(one.name, "{}")] * len(hashes)
+        columns.append(pa.array(values, one.type))
+    write_table(pa.table(columns, pa.schema(fields)), root / "points.parquet")
+    for name, table in tables.items():
+        write_table(table, root / "tables" / f"{name}.parquet")
+    checks = [{"table": name, "row": 0, "point": hashes[0], "grade": "proved", "reason": ""} for name in tables]
+    write_table(pa.Table.from_pylist(checks, CHECKS), root / "checks.parquet")
+    (root / "manifest.json").write_text(json.dumps({"commands": ["minimex -m game.a=0,1"], "versions": {"minimex": "0"}}))
+    return load(root)
+
+
+def solved(root, parameters, pairs):
+    results = [solve(game, solver) for game, solver in pairs]
+    configs = [config_text(describe(game), describe(solver), 0) for game, solver in pairs]
+    hashes = [digest(text) for text in configs]
+    tables = {}
+    for name in results[0].tables:
+        parts = [result.tables[name] for result in results]
+        tables[name] = pa.concat_tables(parts).add_column(0, POINT, point_array(hashes, [len(part) for part in parts]))
+    return write_sweep(root, parameters, tables, hashes, configs)
+
+
+@pytest.fixture(scope="module")
+def sweeps(tmp_path_factory):
+    """Small sweeps of three families, each with the pictures its tables ask for."""
+    folder = tmp_path_factory.mktemp("sweeps")
+    halves = [(a, b) for a in ("0", "1/3", "2/3", "1") for b in ("0", "1/2", "1")]
+    maps = [(make(ForcedRps, a=a, b=b), SupportEnumeration()) for a, b in halves]
+    curves = [(make(ForcedRps, a=a, b="1/4"), make(RegretMatching, iterations=1000)) for a in ("0", "1/2")]
+    strips = [(make(Octal, code=code), MexDp(heap_limit=300)) for code in ("0.77", "0.07")]
+    return {
+        "map": solved(folder / "map", {"game.a": [a for a, _ in halves], "game.b": [b for _, b in halves]}, maps),
+        "curves": solved(folder / "curves", {"game.a": ["0", "1/2"]}, curves),
+        "strips": solved(folder / "strips", {"game.code": ["0.77", "0.07"]}, strips),
+    }
+
+
+@pytest.mark.parametrize("name", ["map", "curves", "strips"])
+def test_every_picture_is_drawn_without_errors(sweeps, tmp_path, name):
+    sweep = sweeps[name]
+    wanted = sum(len(sweep.info(table).pictures) for table in sweep.table_names)
+
+    text = dom(write_report(sweep), tmp_path)
+
+    assert wanted > 0
+    assert said_by_page(text) == {"errors": 0, "drawn": wanted}
+    assert text.count('aria-sort="') == 0
+    assert "↕" not in text
+    assert text.count('<button type="button">') > 0
+
+
+def test_a_map_has_cells_and_a_legend_and_curves_have_lines(sweeps, tmp_path):
+    maps, curves = dom(write_report(sweeps["map"]), tmp_path), dom(write_report(sweeps["curves"]), tmp_path / "again")
+
+    assert 'shape-rendering="crispEdges"' in maps
+    assert "4 by 3 cells" in maps
+    assert 'class="legend"' in maps
+    assert curves.count('class="line"') >= 4
+    assert "game.a = 1/2" in curves
+
+
+def test_the_exceptions_of_kayles_are_marked(sweeps, tmp_path):
+    text = dom(write_report(sweeps["strips"]), tmp_path)
+
+    kayles = text[text.index("game.code = 0.77") : text.index("game.code = 0.07</summary>")]
+    marked = [int(place) for place in re.findall(r'class="exception"[^>]*title="n (\d+):', kayles)]
+    assert marked == [0, 3, 6, 9, 11, 15, 18, 21, 22, 28, 34, 39, 57, 70]  # Guy & Smith 1956: the last exception is 70
+
+
+@pytest.mark.parametrize("size", ["1200,1600", "400,1200"])
+def test_pictures_can_be_photographed(sweeps, tmp_path, size):
+    shot = tmp_path / "shot.png"
+
+    browse(write_report(sweeps["map"]), tmp_path, f"--window-size={size}", f"--screenshot={shot}")
+
+    assert shot.stat().st_size > 10_000
+
+
+def test_hostile_values_stay_text(tmp_path):
+    pictures = (Curve("n", ("n",), ("t",), log_x=True, log_y=True, title=EVIL), HeatMap(("t",), EVIL), Strip("n", "t", title=EVIL))
+    schema = table_schema([column("n", pa.int64(), EVIL), column("t", pa.string())], TableInfo(about=EVIL, pictures=pictures))
+    hashes = [f"{index:032x}" for index in range(4)]
+    table = pa.table({"n": pa.array([-1, 0, 1, 2]), "t": [EVIL] * 4}, schema).add_column(0, POINT, point_array(hashes))
+    parameters = {"a": [0, 0, 1, 1], "b": ["0", "1/2", "0", "1/2"], EVIL: [EVIL, "x", "y", "z"]}
+    sweep = write_sweep(tmp_path / "hostile", parameters, {"values": table}, hashes)
+
+    text = dom(write_report(sweep), tmp_path)
+
+    assert said_by_page(text) == {"errors": 0, "drawn": 3}
+    assert "<img" not in text
+    assert "a logarithmic axis cannot show them" in text
+
+
+def test_the_index_is_a_sortable_table(sweeps, tmp_path):
+    folder = sweeps["map"].root.parent
+
+    text = dom(write_index(folder), tmp_path)
+
+    assert said_by_page(text) == {"errors": 0, "drawn": 0}
+    assert text.count('<button type="button">') == 5
+
+
+def use(page, folder, script):
+    """Return what a script says that uses the page as a reader would; it runs in a copy without the page's own policy."""
+    text = re.sub(r"<meta http-equiv[^>]*>", "", page.read_text(encoding="utf-8"))
+    helpers = """
+        const said = [], say = (text) => said.push(text);
+        const at = (node, x, y) => {
+          const box = node.getBoundingClientRect();
+          const place = {clientX: box.left + x * box.width, clientY: box.top + y * box.height, bubbles: true};
+          node.dispatchEvent(new PointerEvent("pointermove", place));
+        };
+        const tip = () => say(tooltip.hidden ? "hidden" : tooltip.textContent);
+        """
+    folder.mkdir(exist_ok=True)
+    copy = folder / "copy.html"
+    copy.write_text(
+        text.replace("</body>", f"<script>{helpers}{script};document.body.dataset.said = JSON.stringify(said)</script></body>")
+    )
+    found = re.search(r'data-said="([^"]*)"', dom(copy, folder))
+    assert found is not None
+    return json.loads(html.unescape(found[1]))
+
+
+def test_a_reader_finds_values_under_the_pointer(sweeps, tmp_path):
+    over_map = "const svg = document.querySelector('.HeatMap svg'); at(svg, 0.3, 0.3); tip(); at(svg, 0, 0); tip()"
+    over_curve = "const svg = document.querySelector('.Curve svg'); at(svg, 0.99, 0.4); tip()"
+
+    cell, outside = use(write_report(sweeps["map"]), tmp_path, over_map)
+    (value,) = use(write_report(sweeps["curves"]), tmp_path / "again", over_curve)
+
+    assert re.fullmatch(r"game\.a = \d(/3)?\ngame\.b = (0|1/2|1)\nvalue_float: -?[\d.]+(\nthe first of \d rows)?", cell)
+    assert outside == "hidden"
+    assert re.search(r"iterate = \w+\ngame\.a = (0|1/2)\niteration = 1000\nexploitability = [\d.e-]+", value)
+
+
+def test_a_reader_sorts_filters_and_switches_the_logarithm(sweeps, tmp_path):
+    sort = """
+        const rows = () => [...document.querySelectorAll("table.sortable tbody tr")].filter((row) => !row.hidden);
+        const head = [...document.querySelectorAll("table.sortable th button")].find((one) => one.textContent === "game.a");
+        head.click(); say(rows()[0].cells[0].textContent); head.click(); say(rows()[0].cells[0].textContent);
+        const filter = document.querySelector(".filter input"); filter.value = "2/3"; filter.dispatchEvent(new Event("input"));
+        say(rows().every((row) => row.textContent.includes("2/3")) && rows().length > 0);
+        say(document.documentElement.dataset.errors)"""
+    toggle = """
+        const before = document.querySelector(".Curve path.line").getAttribute("d");
+        for (const box of document.querySelectorAll(".Curve input")) box.click();
+        say(before !== document.querySelector(".Curve path.line").getAttribute("d"));
+        say(document.documentElement.dataset.errors)"""
+
+    assert use(write_report(sweeps["map"]), tmp_path, sort) == ["0", "1", True, "0"]
+    assert use(write_report(sweeps["curves"]), tmp_path / "again", toggle) == [True, "0"]
