@@ -143,7 +143,8 @@ def _sweep(given: list[str], console: Console) -> int:
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
 
     Plugins.instance().register(MinimexSweeper)
-    looking = any(word.startswith("-") and word not in ("-m", "--multirun") for word in given)  # --cfg, --help, -sc ...
+    given = [word for word in given if word not in ("-m", "--multirun")]  # every command is a sweep
+    looking = any(word.startswith("-") for word in given)  # --cfg, --help, -sc ...
     completing = any(word in ("-sc", "--shell-completion") for word in given)
     arguments = list(given) if completing else [quote_numbers(word) for word in given]
     if not looking and not any(_CHOICE.match(word) for word in given):
@@ -151,10 +152,11 @@ def _sweep(given: list[str], console: Console) -> int:
     leaves = [] if looking else [word for word in arguments if _LEAF.match(word)]
     arguments = [word for word in arguments if word not in leaves]  # Hydra would merge maps and cut numbers: these are ours
     status: list[int] = []
+    command = shlex.join(["minimex", *given])
 
     def run(handed: Any) -> None:
         loader, overrides = handed
-        status.append(_run(loader, [*overrides, *leaves], given, console))
+        status.append(_run(loader, [*overrides, *leaves], command, console))
 
     sys.argv = ["minimex", *arguments]
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises, and we say what was wrong
@@ -176,7 +178,7 @@ def _hydra_words(error: BaseException) -> str:
     return "\n  ".join(lines)
 
 
-def _run(loader: Any, overrides: list[str], given: list[str], console: Console) -> int:
+def _run(loader: Any, overrides: list[str], command: str, console: Console) -> int:
     from hydra.core.override_parser.overrides_parser import OverridesParser  # noqa: PLC0415
 
     from pipeline.planning import plan, take_apart  # noqa: PLC0415
@@ -188,7 +190,7 @@ def _run(loader: Any, overrides: list[str], given: list[str], console: Console) 
     settings = settings_of(
         base,
         chose_compute=any(override.key_or_group == "compute" for override in parsed),
-        command=shlex.join(["minimex", *given]),
+        command=command,
     )
     if settings.quiet:
         console.quiet = True

@@ -7,7 +7,7 @@ without its pyplot, so no backend is chosen for anybody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ _STRIPS = 4
 _STRIP_ROWS = 60
 _LEGEND = 12
 _AXIS_LABELS = 12
+_AXIS_VALUES = 2000
 _CATEGORIES = 12
 
 
@@ -44,16 +45,26 @@ def draw_pictures(sweep: SweepDir, folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def point_labels(sweep: SweepDir) -> dict[str, str]:
-    """Return a short text for each point: the parameters in which it differs from others."""
-    points = sweep.points["point"].to_pylist()
-    columns = [(name, parameter_values(sweep.points, name)) for name in sweep.varied]
-    if not columns:
-        return {point: point[:8] for point in points}
-    short = {name: name.rpartition(".")[2] for name, _ in columns}
-    short = {name: text if list(short.values()).count(text) == 1 else name for name, text in short.items()}
-    texts = ([f"{short[name]}={value}" for value in values] for name, values in columns)
-    return dict(zip(points, (" ".join(parts) for parts in zip(*texts, strict=True)), strict=True))
+def point_labels(sweep: SweepDir, points: Sequence[str]) -> dict[str, str]:
+    """Return a short text for each of some points: the parameters in which points of the sweep differ."""
+    rows = sweep.points.take(pc.index_in(pa.array(points, pa.string()), value_set=_hashes(sweep)))
+    columns = {short: parameter_values(rows, name) for name, short in short_names(sweep.varied).items()}
+    texts = [
+        " ".join(f"{name}={column[place]}" for name, column in columns.items() if column[place] is not None)
+        for place in range(len(points))
+    ]
+    return {point: text or point[:8] for point, text in zip(points, texts, strict=True)}
+
+
+def short_names(names: Sequence[str], taken: Sequence[str] = ()) -> dict[str, str]:
+    """Return a name without dots for each dotted name: its last word, all of them where that is ambiguous or taken."""
+    words = [name.rpartition(".")[2] for name in names]
+    clash = {word for word in words if words.count(word) > 1}.union(taken)
+    return {name: name.replace(".", " ") if word in clash else word for name, word in zip(names, words, strict=True)}
+
+
+def _hashes(sweep: SweepDir) -> pa.Array:
+    return sweep.points["point"].combine_chunks().cast(pa.string())
 
 
 def _draw(sweep: SweepDir, name: str, picture: Picture, path: Path) -> bool:
@@ -82,15 +93,16 @@ def _numbers(column: pa.ChunkedArray) -> np.ndarray:
 def _curve(sweep: SweepDir, name: str, picture: Curve, figure: Any) -> bool:
     table = _first_rows(sweep, name, (picture.x, *picture.y, *picture.by))
     axes = figure.subplots()
-    labels, lines = point_labels(sweep), 0
-    for point, runs in spans(table["point"]).items():
+    found = list(spans(table["point"]).items())[:_LINES]
+    labels, lines = point_labels(sweep, [point for point, _ in found]), 0
+    for point, runs in found:
         rows = pa.concat_tables([table.slice(start, stop - start) for start, stop in runs])
         for values in _groups(rows, picture.by):
             part = rows
             for key, value in values.items():
                 part = part.filter(pc.equal(part[key], value))
             for y in picture.y if lines < _LINES else ():
-                said = [labels.get(point, ""), *(f"{key}={value}" for key, value in values.items())]
+                said = [labels[point], *(f"{key}={value}" for key, value in values.items())]
                 said += [y] if len(picture.y) > 1 else []
                 axes.plot(_numbers(part[picture.x]), _numbers(part[y]), label=" ".join(said), linewidth=1.2)
                 lines += 1
@@ -117,14 +129,13 @@ def _groups(rows: pa.Table, by: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _heat_map(sweep: SweepDir, name: str, picture: HeatMap, figure: Any) -> bool:
-    widest = sorted(sweep.varied, key=lambda one: -pc.count_distinct(sweep.points[one]).as_py())
-    if len(widest) < 2:  # noqa: PLR2004 (a map has two axes)
+    counts = {one: pc.count_distinct(sweep.points[one]).as_py() for one in sweep.varied}
+    widest = sorted(counts, key=lambda one: -counts[one])
+    if len(widest) < 2 or counts[widest[0]] > _AXIS_VALUES:  # noqa: PLR2004 (a map has two axes)
         return False
     x, y = sorted(widest[:2])
     table = _first_rows(sweep, name, picture.value)
-    places, first = np.unique(
-        np.asarray(ranks(table["point"], sweep.points["point"].combine_chunks().cast(pa.string()))), return_index=True
-    )
+    places, first = np.unique(np.asarray(ranks(table["point"], _hashes(sweep))), return_index=True)
     values, categories = _shades(table.take(pa.array(first)).select(list(picture.value)))
     (across, x_values), (up, y_values) = (_axis(sweep.points[one]) for one in (x, y))
     grid = np.full((len(y_values), len(x_values)), np.nan)
@@ -185,10 +196,10 @@ def _is_number(kind: pa.DataType) -> bool:
 def _strip(sweep: SweepDir, name: str, picture: Strip, figure: Any) -> bool:
     table = _first_rows(sweep, name, (picture.index, picture.value))
     lengths = _row_lengths(sweep, picture)
-    labels = point_labels(sweep)
     found = list(spans(table["point"]).items())[:_STRIPS]
     if not found:
         return False
+    labels = point_labels(sweep, [point for point, _ in found])
     for axes, (point, runs) in zip(np.atleast_1d(figure.subplots(1, len(found))), found, strict=True):
         length = lengths.get(point) or picture.row_length
         rows = pa.concat_tables([table.slice(start, stop - start) for start, stop in runs])
@@ -198,7 +209,7 @@ def _strip(sweep: SweepDir, name: str, picture: Strip, figure: Any) -> bool:
         grid = np.full((int(index[inside].max(initial=0)) // length + 1) * length, np.nan)
         grid[index[inside]] = shades[inside]
         axes.imshow(grid.reshape(-1, length), aspect="auto", interpolation="nearest", cmap="viridis")
-        axes.set_title(labels.get(point, "")[:40], fontsize=8)
+        axes.set_title(labels[point][:40], fontsize=8)
         axes.set(xlabel=f"{picture.index} mod {length}", ylabel=f"{picture.index} // {length}")
     return True
 

@@ -41,7 +41,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from pipeline.pictures import draw_pictures, point_labels
+from pipeline.pictures import draw_pictures, point_labels, short_names
 from pipeline.store import SweepDir, parameter_values, read_table, spans, table_files
 from solvers.contract import GRADES
 from solvers.errors import ConfigError, MinimexError
@@ -58,6 +58,7 @@ _METRICS_A_BATCH = 800
 _PARAMS_A_BATCH = 100
 _QUICK = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "4", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
 _PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
+_EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}  # else the UI opens on pages about language models
 _ENDED = {"done": "FINISHED", "incomplete": "FINISHED", "failed": "FAILED", "timeout": "KILLED"}
 _TARGETS = (
     r'^\{"game":\{"fields":.*?"target":"(?P<game>[^"]+)","version":\d+\},"seed":.*"target":"(?P<solver>[^"]+)","version":\d+\}\}$'
@@ -227,7 +228,7 @@ def _experiment(client: Any, name: str, artifacts: Path | None) -> str:
     found = client.get_experiment_by_name(name)
     if found is None:
         try:
-            return str(client.create_experiment(name, artifacts.as_uri() if artifacts else None))
+            return str(client.create_experiment(name, artifacts.as_uri() if artifacts else None, _EXPERIMENT_TAGS))
         except MlflowException:  # somebody else may just have created it
             found = client.get_experiment_by_name(name)
             if found is None:
@@ -305,7 +306,10 @@ def _record(run: _Run, sweep: SweepDir, settings: Tracking) -> None:
     run.dropped += dropped
     now = time.time_ns() // 1_000_000
     findings = list(_findings(sweep, checks))
-    run.log(_parameters(sweep), _tags(sweep, checks, [name for name, _ in findings]), run.metrics(metrics, now))
+    params = _parameters(sweep)
+    tags = _tags(sweep, checks, [name for name, _ in findings])
+    tags |= {f"minimex.{name}": params[name] for name in ("games", "solvers")}
+    run.log(params, tags, run.metrics(metrics, now))
     if len(sweep.points) <= settings.child_runs:
         _record_children(run, sweep)
     _upload(run, sweep, findings)
@@ -348,8 +352,9 @@ def _checks(sweep: SweepDir) -> pa.Table | None:
 
 def _parameters(sweep: SweepDir) -> dict[str, str]:
     games, solvers = _games_and_solvers(sweep)
-    named = {"games": _listed(games), "solvers": _listed(solvers)}
-    return named | {name: _values_text(sweep.points[name]) for name in sweep.parameters}
+    return {"games": _listed(games), "solvers": _listed(solvers)} | {
+        name: _values_text(sweep.points[name]) for name in sweep.parameters
+    }
 
 
 def _games_and_solvers(sweep: SweepDir) -> tuple[list[str], list[str]]:
@@ -380,13 +385,10 @@ def _listed(texts: list[str]) -> str:
 
 
 def _tags(sweep: SweepDir, checks: pa.Table | None, findings: list[str]) -> dict[str, str]:
-    games, solvers = _games_and_solvers(sweep)
     named = [sweep.info(name).check for name in sweep.table_names]
     families = sorted({check.split(".")[1] for check in named if check and check.count(".") > 1})
     verified = _verified(sweep, checks)
     said = {
-        "minimex.games": _listed(games),
-        "minimex.solvers": _listed(solvers),
         "minimex.family": _listed(families),
         "minimex.verified": verified,
         "minimex.directory": str(sweep.root.resolve()),
@@ -453,7 +455,7 @@ def _aggregates(sweep: SweepDir, checks: pa.Table | None) -> tuple[int, dict[str
 def _record_children(run: _Run, sweep: SweepDir) -> None:
     existing = {child.data.tags["minimex.point"]: child for child in _children(run)}
     curves = _curves(sweep)
-    labels = point_labels(sweep)
+    labels = point_labels(sweep, sweep.points["point"].to_pylist())
     parameters = {name: parameter_values(sweep.points, name) for name in sweep.parameters}
     outcomes = sweep.points.select(["point", "config", "status", "error", "wall_s", "attempts", "metrics"]).to_pylist()
     published = _published_ms(sweep)
@@ -604,7 +606,8 @@ def _split_json(sweep: SweepDir, rows: pa.Table, columns: list[str], grades: lis
     parameters = sweep.points.take(wanted)
     parts = [parameter_values(parameters, name) for name in varied] + [rows[name].to_pylist() for name in columns]
     data = [[_cell(value) for value in row] for row in zip(*parts, grades, points, strict=True)]
-    return json.dumps({"columns": [*varied, *columns, "grade", "point"], "data": data})
+    names = short_names(varied, (*columns, "grade", "point")).values()  # MLflow's UI shows nothing under a name with a dot
+    return json.dumps({"columns": [*names, *columns, "grade", "point"], "data": data})
 
 
 def _cell(value: Any) -> Any:

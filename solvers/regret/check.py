@@ -76,11 +76,11 @@ def _order_faults(rows: list[Row]) -> list[str]:
     for row in rows:
         place = _place(row)
         if place is None:
-            faults.append("not an iteration from 1 on, or an iterate that is neither last nor average")
+            faults.append("the iteration is no number, or the iterate neither last nor average")
             continue
         other = _ITERATES[1 - place[1]]
         if place <= before:
-            faults.append("iterations do not ascend, or average stands before last")
+            faults.append("iterations do not ascend from 1, or average stands before last")
         elif (row["iteration"], other) not in present:
             faults.append(f"iteration {place[0]} has no {other}")
         else:
@@ -91,7 +91,7 @@ def _order_faults(rows: list[Row]) -> list[str]:
 
 def _place(row: Row) -> tuple[int, int] | None:
     iteration, iterate = row["iteration"], row["iterate"]
-    if type(iteration) is not int or iteration < 1 or iterate not in _ITERATES:
+    if type(iteration) is not int or iterate not in _ITERATES:
         return None
     return iteration, _ITERATES.index(iterate)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -81,8 +82,6 @@ def check_values(game: Any, solver: Any) -> None:
     for one in (game, solver):
         hash(one)
         assert pickle.loads(pickle.dumps(one)) == one
-        import json
-
         context = Context(trust=(type(one).__module__.partition(".")[0],))
         again = rebuild(json.loads(describe(one)), "it", context)
         assert again == one

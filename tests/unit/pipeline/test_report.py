@@ -182,6 +182,17 @@ def test_verdicts_meet_rows_of_a_point_that_stands_in_two_places(tmp_path):
     assert found.grade.tolist() == [-1, -1, -1, 4]
 
 
+def test_a_verdict_on_a_row_that_is_not_there_touches_no_other_row(tmp_path):
+    table = rows_table(values_schema(), [1, 2], {"n": [0, 0, 1], "value": ["1"] * 3})
+    made = sweep(
+        tmp_path / "demo", points_table({"game.n": [1, 2]}), {"values": table}, [verdict(1, 0, "refuted", "a row too few")]
+    )
+    points = points_of(made)
+
+    assert findings_of(made, "values", points, pa.Table.from_pylist([verdict(1, 0, "refuted")], CHECKS)).grade.tolist() == [-1] * 3
+    assert "a row too few" in page_of(made).text
+
+
 def test_a_refuted_table_that_is_not_there_is_reported(tmp_path):
     checks = [{"table": "gone", "row": None, "point": None, "grade": "refuted", "reason": "the table cannot be read"}]
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from pipeline.pictures import short_names
 from pipeline.store import CHECKS, OUTCOME, POINT, PROGRESS, SweepDir, load, parameter_column, point_array, write_table
 from pipeline.tracking import Tracking, _values_text, track, ui_command
 from solvers.errors import ConfigError
@@ -222,7 +223,7 @@ def test_findings_are_tables_of_headline_rows(store, tmp_path):
     folder, _, run_id, _ = store
     opened = client(folder)
     equilibria = json.loads(Path(opened.download_artifacts(run_id, "findings/equilibria.json", str(tmp_path))).read_text())
-    assert equilibria["columns"] == ["game.a", "game.n", "value", "p1", "value_float", "grade", "point"]
+    assert equilibria["columns"] == ["a", "n", "value", "p1", "value_float", "grade", "point"]
     assert equilibria["data"][2] == ["0/7", 1, "1/2", "1/3,2/3", 0.5, "proved", f"{1:032x}"]
     assert len(equilibria["data"]) == 12
     curves = json.loads(Path(opened.download_artifacts(run_id, "findings/curves.json", str(tmp_path))).read_text())
@@ -334,6 +335,11 @@ def test_many_numbers_are_summarised():
 def test_settings_that_cannot_be_are_refused(fields):
     with pytest.raises(ConfigError):
         Tracking(**fields)
+
+
+def test_short_names_are_unambiguous_and_without_dots():
+    assert short_names(["game.n", "game.a.b", "solver.n"]) == {"game.n": "game n", "game.a.b": "b", "solver.n": "solver n"}
+    assert short_names(["game.value"], ["value"]) == {"game.value": "game value"}
 
 
 # ---- MLflow that cannot be reached -------------------------------------------------------------------------------------------

@@ -199,6 +199,10 @@ def test_resuming_at_every_checkpoint_changes_no_bit(opponent):
         assert curve(OBLONG, solver, resume=one) == whole
 
 
+def test_no_iteration_is_saved_twice():
+    assert [one.step for one in checkpoints(RPS, RegretMatching(2_000))] == [1_000, 2_000]
+
+
 @pytest.mark.parametrize("short", [1, 27, 100, 1_000, 1_234])
 def test_an_extended_run_is_a_fresh_run(short):
     resume = checkpoints(OBLONG, RegretMatching(short))[-1]
@@ -236,6 +240,18 @@ def test_stop_delivers_the_rows_so_far():
     assert not result.complete
     assert result.tables["curve"] == curve(RPS, RegretMatching(100, LOPSIDED))
     assert next(run, None) is None
+
+
+def test_stop_between_recorded_iterations_adds_no_row(monkeypatch):
+    monkeypatch.setattr("solvers.regret.regret_matching._WORK_PER_CALL", 500)
+    run = events(RPS, RegretMatching(1_000, LOPSIDED))
+    stopped = next(one for one in run if isinstance(one, Progress) and one.done == 107)
+
+    result = run.throw(Stop())
+
+    assert not stopped.metrics
+    assert not result.complete
+    assert result.tables["curve"] == curve(RPS, RegretMatching(100, LOPSIDED))
 
 
 def test_stop_when_all_is_done_is_complete():
