@@ -120,6 +120,7 @@ def test_a_missing_iterate_is_refuted(rows):
 def test_a_missing_beginning_is_refuted(rows):
     assert refuted(judge(rows[2:])) == [None]
     assert refuted(judge([])) == [None]
+    assert refuted(judge(changed(changed(rows, 0, iteration=0), 1, iteration=0))) == [None, 0, 1]
 
 
 def test_rows_out_of_order_or_twice_are_refuted(rows):
@@ -143,6 +144,15 @@ def test_wrong_types_are_refuted_not_raised(rows):
         verdicts = list(check_curve(GAME, {"curve": table}))
         assert {verdict.grade for verdict in verdicts} == {"refuted"}
         assert {verdict.row for verdict in verdicts} >= set(range(table.num_rows))
+
+
+def test_truth_is_no_number(rows):
+    table = pa.Table.from_pylist(rows, schema=CURVE)
+    table = table.set_column(CURVE.get_field_index("y"), "y", pa.array([[True, False, False]] * len(rows)))
+
+    verdicts = list(check_curve(GAME, {"curve": table}))
+
+    assert {verdict.reason for verdict in verdicts} == {"y is not a list of 3 numbers"}
 
 
 def test_text_that_is_no_text_is_refuted_not_raised(rows):
