@@ -12,7 +12,7 @@ bit   may be left
 
 The digit before the point removes nothing and so may only split: it is 0 or 4. Who cannot move loses.
 
-Known by name: Kayles 0.77, Dawson's Kayles 0.07, Dawson's chess 0.137, Grundy-like "split any heap" 4.0.
+Known by name: Kayles 0.77, Dawson's Kayles 0.07, Dawson's chess 0.137.
 
 References
 ----------

@@ -17,8 +17,8 @@ Theorem (Guy and Smith 1956)
       `b >= (N - k) / 2 >= (2m + p) / 2 >= m >= n0` and `b < N`, so `G(b + p) = G(b)`: the option (a, b + p) of N + p has the
       same nimber.
 
-    That b - p is a heap, not nothing, is why m is at least 1: with n0 = 0 taken literally, G = 0, 0, 0 of 0.04 would "prove"
-    period 1 although G(4) = 1.
+    That b - p is a heap, not nothing, is why m is at least 1: with n0 = 0 taken literally, G(0) = ... = G(3) = 0 of 0.04
+    would "prove" period 1, but G(4) = 1.
 
 Without breaking digits (none has bit 4) the third case is empty and the window `n0 <= n < m + k` is enough: for `N >= m + k`
 the first case needs N > k, the second `N - i >= m`, and both hold.

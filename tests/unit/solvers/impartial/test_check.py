@@ -109,6 +109,13 @@ def test_a_wrong_word_in_a_period_is_refuted(name, value):
     assert grades("0.77", came, "periods") == {"refuted": 1}
 
 
+@pytest.mark.parametrize("name", ["preperiod", "period", "last_exception", "max_nimber", "argmax", "heaps_done"])
+def test_a_float_where_an_integer_was_declared_is_refuted(name):
+    came = tables("0.77", 1000)
+    came["periods"] = with_values(came["periods"], name, [float(came["periods"][name][0].as_py())], pa.float64())
+    assert grades("0.77", came, "periods") == {"refuted": 1}
+
+
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", "[" * 100_000, '{"n0": "71"}', None, "1", '{"n0": NaN}'])
 def test_a_damaged_certificate_is_refuted(text):
     came = tables("0.77", 1000)
