@@ -163,9 +163,9 @@ def _heat_map(picture: HeatMap, findings: Findings, points: Points) -> Data | st
         notes.append(f"Every {step}th value of each parameter is drawn.")
         x.thin(step)
         y.thin(step)
-    selectors = [one for one in varied if one not in axes]
     inside = (x.place[owners] >= 0) & (y.place[owners] >= 0)
     owners, rows, counts = owners[inside], rows[inside], counts[inside]
+    selectors = [one for one in points.varied(owners) if one.name not in (x.name, y.name)]
     texts, numbers, cells = _values(picture, findings, rows)
     layers: dict[tuple[int, ...], Data] = {}
     room = max(1, _GRID // (len(x.codes) * len(y.codes)))

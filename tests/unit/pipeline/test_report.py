@@ -322,6 +322,18 @@ def test_further_parameters_are_chosen_and_seeds_that_copy_another_are_ignored(t
     assert data["layers"]["3,1"]["cells"][12] >= 0
 
 
+def test_points_that_lie_on_no_map_bring_no_choice(tmp_path):
+    made = grid_sweep(tmp_path / "demo", game=["a"] * 15 + ["b"])
+    a = [*made.points["game.a"].to_pylist()[:15], None]
+    table = made.points.set_column(made.points.schema.get_field_index("game.a"), "game.a", pa.array(a))
+    write_table(table, tmp_path / "demo/points.parquet")
+
+    data = drawn(load(tmp_path / "demo"), HeatMap(("value_float",)))
+
+    assert data["selectors"] == []
+    assert data["layers"][""]["cells"].count(-1) == 1
+
+
 def test_a_map_without_two_swept_numbers_says_so(tmp_path):
     assert "two swept numbers" in drawn(values_sweep(tmp_path / "demo"), HeatMap(("value",)))
 
