@@ -150,11 +150,13 @@ def _heat_map(sweep: SweepDir, name: str, picture: HeatMap, figure: Any) -> bool
         ticks(shown)
         labels([texts[place] for place in shown])
     axes.set(xlabel=x, ylabel=y)
-    bar = figure.colorbar(image, ax=axes)
     if categories:
+        image.set_clim(-0.5, len(categories) - 0.5)
         shown = np.arange(min(len(categories), _CATEGORIES))
-        bar.set_ticks(shown)
+        bar = figure.colorbar(image, ax=axes, boundaries=np.arange(len(categories) + 1) - 0.5, ticks=shown)
         bar.set_ticklabels([categories[place][:30] for place in shown])
+    else:
+        figure.colorbar(image, ax=axes)
     return True
 
 
@@ -209,6 +211,7 @@ def _strip(sweep: SweepDir, name: str, picture: Strip, figure: Any) -> bool:
         grid = np.full((int(index[inside].max(initial=0)) // length + 1) * length, np.nan)
         grid[index[inside]] = shades[inside]
         axes.imshow(grid.reshape(-1, length), aspect="auto", interpolation="nearest", cmap="viridis")
+        axes.yaxis.get_major_locator().set_params(integer=True)
         axes.set_title(labels[point][:40], fontsize=8)
         axes.set(xlabel=f"{picture.index} mod {length}", ylabel=f"{picture.index} // {length}")
     return True

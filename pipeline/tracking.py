@@ -46,6 +46,9 @@ from pipeline.store import SweepDir, parameter_values, read_table, spans, table_
 from solvers.contract import GRADES
 from solvers.errors import ConfigError, MinimexError
 
+UI_PAGE = "/#/experiments?workflowType=machine_learning"
+"""Where MLflow's UI shows experiments and runs (by itself it opens on pages about language models)."""
+
 _PROGRESS = "progress"
 _HEADLINES = 100
 _CURVE_STEPS = 500
@@ -58,7 +61,6 @@ _METRICS_A_BATCH = 800
 _PARAMS_A_BATCH = 100
 _QUICK = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "4", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
 _PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
-_EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}  # else the UI opens on pages about language models
 _ENDED = {"done": "FINISHED", "incomplete": "FINISHED", "failed": "FAILED", "timeout": "KILLED"}
 _TARGETS = (
     r'^\{"game":\{"fields":.*?"target":"(?P<game>[^"]+)","version":\d+\},"seed":.*"target":"(?P<solver>[^"]+)","version":\d+\}\}$'
@@ -141,11 +143,14 @@ def track(sweep: SweepDir, settings: Tracking, store_folder: Path, said: Callabl
 
 
 def ui_command(settings: Tracking, store_folder: Path) -> str:
-    """Return the command line that opens MLflow's UI on this store, quoted for a shell; of a server its address; else ""."""
+    """Return the command line that opens MLflow's UI on this store, quoted for a shell; of a server its page; "" if off.
+
+    The UI is then at http://127.0.0.1:5000, best entered at `UI_PAGE`.
+    """
     if settings.kind == "off":
         return ""
     if settings.kind == "server":
-        return str(settings.uri)
+        return f"{settings.uri}".rstrip("/") + UI_PAGE
     beside = Path(sys.executable).parent / "mlflow"
     found = shutil.which("mlflow")
     program = str(beside) if beside.exists() and found != str(beside) else "mlflow"
@@ -228,7 +233,7 @@ def _experiment(client: Any, name: str, artifacts: Path | None) -> str:
     found = client.get_experiment_by_name(name)
     if found is None:
         try:
-            return str(client.create_experiment(name, artifacts.as_uri() if artifacts else None, _EXPERIMENT_TAGS))
+            return str(client.create_experiment(name, artifacts.as_uri() if artifacts else None))
         except MlflowException:  # somebody else may just have created it
             found = client.get_experiment_by_name(name)
             if found is None:

@@ -320,6 +320,11 @@ def test_off_records_nothing(tmp_path):
     assert ui_command(Tracking("off"), tmp_path) == ""
 
 
+def test_a_server_has_its_own_page():
+    page = ui_command(Tracking("server", "https://host:5000/"), Path("outputs"))
+    assert page == "https://host:5000/#/experiments?workflowType=machine_learning"
+
+
 @pytest.mark.parametrize("values", [["a" * 400, "b" * 400], [f"value {place}" for place in range(1000)], ["x" * 9000]])
 def test_texts_keep_to_their_limit(values):
     assert len(_values_text(pa.chunked_array([values]))) <= 500
