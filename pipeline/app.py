@@ -98,13 +98,16 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("verify", words, options, range(1, 2), ("strict", "trust"))
     if options.get("strict", "false") not in ("true", "false"):
         raise ConfigError("strict", "true or false", repr(options["strict"]))
+    from pipeline.report import write_report  # noqa: PLC0415
     from pipeline.store import load  # noqa: PLC0415
     from pipeline.verify import verify  # noqa: PLC0415
     from pipeline.verify_show import print_judgement  # noqa: PLC0415
 
     trust = tuple(word for word in re.split(r"[\[\],\s]+", options.get("trust", "")) if word)
-    judged = verify(load(words[0]), trust)
+    sweep = load(words[0])
+    judged = verify(sweep, trust)
     print_judgement(judged, console)
+    write_report(sweep)
     return 0 if judged.holds(strict=options.get("strict") == "true") else FAILED
 
 
@@ -140,6 +143,7 @@ def _sweep(given: list[str], console: Console) -> int:
     from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
 
     from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
+    from pipeline.listing import CONF  # noqa: PLC0415
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
 
     Plugins.instance().register(MinimexSweeper)
@@ -161,7 +165,7 @@ def _sweep(given: list[str], console: Console) -> int:
     sys.argv = ["minimex", *arguments]
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises, and we say what was wrong
     try:
-        hydra_main(version_base="1.3", config_path="pkg://conf", config_name="config")(run)()
+        hydra_main(version_base="1.3", config_path=str(CONF), config_name="config")(run)()
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         if isinstance(error, ConfigError):
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,9 @@ from rich.text import Text
 
 from solvers.builder import plan_of
 from solvers.errors import ConfigError, did_you_mean
+
+CONF = Path(__file__).resolve().parents[1] / "conf"
+"""Our configs, beside this package in a checkout and in a wheel; never a `conf` that happens to be found first on the path."""
 
 KINDS = {"games": "game", "solvers": "solver", "experiments": "experiment"}
 
@@ -30,7 +32,7 @@ class Entry:
 
 def entries(group: str) -> Iterator[Entry]:
     """Yield what a config group offers, by name."""
-    folder = Path(str(importlib.resources.files("conf"))) / group
+    folder = CONF / group
     for path in sorted(folder.glob("*.yaml")):
         text = path.read_text()
         comments = [line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")]

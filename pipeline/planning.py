@@ -191,7 +191,9 @@ class _Pairing:
         for indices in index_product(self.axes):
             seed = self._seed(self.axes[seeded[-1]][indices[seeded[-1]]]["seed"] if seeded else self.config.seed)
             one, other = game.built(indices, seed), solver.built(indices, seed)
-            pair = (id(one.value), id(other.value) if one.refusable else id(type(other.value)))
+            pair = (
+                (id(one.value), id(other.value)) if one.refuses or other.refuses else (id(type(one.value)), id(type(other.value)))
+            )
             if pair not in allowed:
                 allowed[pair] = self._may_meet(one.value, other.value, skip_impossible=skip_impossible)
             if allowed[pair]:
@@ -240,7 +242,7 @@ class _Built:
     value: Any
     text: str
     parameters: dict[str, Any]
-    refusable: bool
+    refuses: bool
 
 
 class _Side:

@@ -258,7 +258,7 @@ def parameter_values(table: pa.Table, name: str) -> list[Any]:
 def concat_points(tables: Sequence[pa.Table]) -> pa.Table:
     """Stack points tables whose parameter columns may differ."""
     names = list(dict.fromkeys(name for table in tables for name in table.schema.names if name not in ("point", *OUTCOME.names)))
-    parts = [table.select(["point"]) for table in tables]
+    parts = [table.select(["point"]).cast(pa.schema([POINT])) for table in tables]
     for name in names:
         fields = {
             (one.type, bool(one.metadata)) for table in tables if name in table.schema.names for one in [table.schema.field(name)]

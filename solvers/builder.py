@@ -192,6 +192,7 @@ def inputs_of(built: Any) -> dict[str, bytes]:
     return found
 
 
+@functools.cache
 def holds_files(cls: type) -> bool:
     """Say whether a class has a field that may hold a `File` or `Source` (looked up by annotation, not nested classes)."""
     return any(mark in str(hint) for hint in typing.get_type_hints(cls).values() for mark in ("contract.File", "contract.Source"))
@@ -208,11 +209,12 @@ def _field_names(cls: type) -> tuple[str, ...]:
 @functools.cache
 def _plan_of(target: str) -> Plan:
     module_name, _, class_name = target.rpartition(".")
+    package = target.partition(".")[0]
     try:
         cls = getattr(importlib.import_module(module_name), class_name)
     except ModuleNotFoundError as error:
-        if error.name and not module_name.startswith(error.name):
-            raise ConfigError("_target_", "an installed package", repr(target), f"{error.name} is not installed") from error
+        if error.name and (error.name == package or not module_name.startswith(error.name)):
+            raise ConfigError("_target_", "an installed package", repr(target), f"there is no {error.name} here") from error
         raise ConfigError("_target_", "a class that exists", repr(target)) from error
     except (ValueError, AttributeError) as error:
         raise ConfigError("_target_", "a class that exists", repr(target)) from error

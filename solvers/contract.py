@@ -100,7 +100,8 @@ class Game(Protocol):
 class Solver(Protocol[F_contra]):
     """A method plus settings.
 
-    Optional: `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each;
+    Optional: `refuses(game) -> str | None`, cheap, says why these settings cannot take that game (asked before anything runs);
+    `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each;
     `cost(game) -> float` estimates seconds, for ordering only, from the game (not its form).
     """
 

@@ -46,9 +46,11 @@ def refusal(game: Any, solver: Any) -> str | None:
     if takes not in type(game).gives:
         forms = ", ".join(form.__name__ for form in type(game).gives)
         return f"{type(solver).__name__} takes a {takes.__name__}, {type(game).__name__} gives {forms}"
-    refuses = getattr(game, "refuses", None)
-    reason: str | None = refuses(takes) if refuses is not None else None
-    return reason
+    for refuses, asked in ((getattr(game, "refuses", None), takes), (getattr(solver, "refuses", None), game)):
+        reason: str | None = refuses(asked) if refuses is not None else None
+        if reason is not None:
+            return reason
+    return None
 
 
 def solve(game: Any, solver: Any, seed: int = 0, *, workers: Workers | None = None) -> Result:

@@ -98,22 +98,24 @@ def _stream(tasks: Sequence[Task], limits: Limits) -> Iterator[Chunk]:
 
 @dataclass
 class RayExecutor:
-    """Batches on Ray. `address` None: a Ray of our own on this machine, ended with us."""
+    """Batches on Ray. `address` None: a Ray of our own on this machine, ended with us (or the one this process has already)."""
 
     limits: Limits
     cpus: int | None = None
     address: str | None = None
     running: dict[int, Any] = field(default_factory=dict)
+    started: bool = False
 
     def __post_init__(self) -> None:
         import ray  # noqa: PLC0415
 
-        if self.address is None:
-            _start_local(self.cpus)
-        else:
-            _connect(self.address)
+        self.started = not ray.is_initialized()
+        if self.started and self.address is None:
+            start_local(self.cpus)
+        elif self.started:
+            _connect(str(self.address))
         cores = int(ray.cluster_resources().get("CPU", 1))
-        if self.address is not None and self.cpus is not None:
+        if self.cpus is not None:
             cores = min(cores, self.cpus)
         nodes = sum(1 for node in ray.nodes() if node["Alive"])
         self.slots = cores
@@ -148,7 +150,8 @@ class RayExecutor:
     def close(self) -> None:
         import ray  # noqa: PLC0415
 
-        ray.shutdown()
+        if self.started:
+            ray.shutdown()
 
 
 def _next_of(stream: Any) -> Chunk | Ended:
@@ -169,7 +172,8 @@ def _next_of(stream: Any) -> Chunk | Ended:
     return chunk
 
 
-def _start_local(cpus: int | None) -> None:
+def start_local(cpus: int | None) -> None:
+    """Start a Ray of this process's own, on loopback."""
     os.environ.update(
         {
             "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # loopback only: Ray listens on all interfaces otherwise

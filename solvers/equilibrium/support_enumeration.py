@@ -93,12 +93,9 @@ class SupportEnumeration:
         InfeasibleGame
             If there are more than `MOST_PAIRS` pairs of supports.
         """
-        total = _count_pairs(*game.shape)
-        if total > MOST_PAIRS:
-            raise InfeasibleGame(
-                f"a game of {game.shape[0]} x {game.shape[1]} actions has {total:,} pairs of supports, at most {MOST_PAIRS:,} "
-                "are tried; games to about 10 x 10 are sensible"
-            )
+        too_many = _too_many(*game.shape)
+        if too_many is not None:
+            raise InfeasibleGame(too_many)
         found: dict[Equilibrium, None] = {}
         complete = True
         tried = 0
@@ -107,12 +104,17 @@ class SupportEnumeration:
                 if equilibrium is not None:
                     found[equilibrium] = None
                 if tried % _PROGRESS_EVERY == 0:
-                    yield Progress(tried, total, {"equilibria": len(found)})
+                    yield Progress(tried, _count_pairs(*game.shape), {"equilibria": len(found)})
         except Stop:
             if not found:
                 raise
             complete = False
         yield Result({"equilibria": _table(game, found)}, {"equilibria": len(found), "pairs_tried": tried}, complete)
+
+    def refuses(self, game: Any) -> str | None:
+        """Say that a game is too large; None if it is not or does not tell its `shape`."""
+        shape: tuple[int, int] | None = getattr(game, "shape", None)
+        return _too_many(*shape) if shape is not None else None
 
     def cost(self, game: Any) -> float:
         """Return rough seconds; a game that knows its `shape` need not be written out for that."""
@@ -126,6 +128,16 @@ class Equilibrium:
 
     x: Weights
     y: Weights
+
+
+def _too_many(rows: int, columns: int) -> str | None:
+    total = _count_pairs(rows, columns)
+    if total <= MOST_PAIRS:
+        return None
+    return (
+        f"a game of {rows} x {columns} actions has {total:,} pairs of supports, at most {MOST_PAIRS:,} are tried; "
+        "games to about 10 x 10 are sensible"
+    )
 
 
 def extreme_equilibria(payoffs: Matrix) -> tuple[Equilibrium, ...]:

@@ -136,6 +136,11 @@ class RegretMatching:
         if self.opponent is not None:
             _refuse_mix(self.opponent)
 
+    def refuses(self, game: Game) -> str | None:
+        """Say which setting has not as many numbers as the game has actions; None if all fit or the game does not tell."""
+        shape: tuple[int, int] | None = getattr(game, "shape", None)
+        return self._misfit(*shape) if shape is not None else None
+
     def cost(self, game: Game) -> float:
         """Estimate seconds; a game that does not tell its `shape` before its form is built is taken to be small."""
         m, n = getattr(game, "shape", (3, 3))
@@ -143,7 +148,9 @@ class RegretMatching:
 
     def solve(self, game: MatrixGame, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
         """Yield progress, checkpoints and the result; `workers` and `rng` are not used."""
-        self._refuse_lengths(game)
+        misfit = self._misfit(*game.shape)
+        if misfit is not None:
+            raise InfeasibleGame(misfit)
         play = _Play(game, self.start, self.opponent)
         if resume is not None:
             play.load(resume)
@@ -167,15 +174,15 @@ class RegretMatching:
                 yield Progress(play.done, self.iterations)
         yield play.checkpoint()
 
-    def _refuse_lengths(self, game: MatrixGame) -> None:
-        wanted = (("row", game.row_actions), ("column", game.column_actions))
+    def _misfit(self, rows: int, columns: int) -> str | None:
+        wanted = ((rows, "row"), (columns, "column"))
         given = [(f"start[{player}]", mix, *wanted[player]) for player, mix in enumerate(self.start or ())]
         if self.opponent is not None:
             given.append(("opponent", self.opponent, *wanted[1]))
-        for path, mix, kind, actions in given:
-            if len(mix) != len(actions):
-                names = ", ".join(actions[:10]) + (", ..." if len(actions) > 10 else "")  # noqa: PLR2004 (enough to recognise)
-                raise ConfigError(f"solver.{path}", f"{len(actions)} numbers, one for each {kind} ({names})", f"{len(mix)}")
+        for path, mix, count, kind in given:
+            if len(mix) != count:
+                return f"solver.{path} needs {count} numbers, one for each {kind}, and has {len(mix)}"
+        return None
 
 
 def next_recorded(iteration: int) -> int:

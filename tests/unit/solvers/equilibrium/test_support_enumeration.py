@@ -11,7 +11,7 @@ import pytest
 from solvers import make, solve
 from solvers.contract import Progress, Result, Stop
 from solvers.equilibrium.support_enumeration import MOST_PAIRS, SupportEnumeration, extreme_equilibria
-from solvers.errors import InfeasibleGame
+from solvers.errors import ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.matrix import Matrix
@@ -100,8 +100,11 @@ def test_a_strict_equilibrium_ends_the_search():
 def test_too_many_pairs_are_refused_with_their_number():
     assert comb(24, 12) - 1 <= MOST_PAIRS
 
-    with pytest.raises(InfeasibleGame, match=f"{comb(26, 13) - 1:,} pairs.*10 x 10"):
+    said = f"{comb(26, 13) - 1:,} pairs.*10 x 10"
+    with pytest.raises(ImpossiblePairing, match=said):
         solve(all_zero(13), SupportEnumeration())
+    with pytest.raises(InfeasibleGame, match=said):  # a game that does not tell its shape while planning
+        next(start(all_zero(13).form(MatrixGame), SupportEnumeration(), "0", InlineWorkers()))
 
 
 def test_stopped_it_keeps_what_it_found():
