@@ -46,9 +46,10 @@ def draw_pictures(sweep: SweepDir, folder: Path) -> Iterator[Path]:
 
 
 def point_labels(sweep: SweepDir, points: Sequence[str]) -> dict[str, str]:
-    """Return a short text for each of some points: the parameters in which points of the sweep differ."""
+    """Return a short text for each of some points: the parameters in which they, or else all, differ."""
     rows = sweep.points.take(pc.index_in(pa.array(points, pa.string()), value_set=_hashes(sweep)))
-    columns = {short: parameter_values(rows, name) for name, short in short_names(sweep.varied).items()}
+    differ = [name for name in sweep.varied if pc.count_distinct(rows[name], mode="all").as_py() > 1] or sweep.varied
+    columns = {short: parameter_values(rows, name) for name, short in short_names(differ).items()}
     texts = [
         " ".join(f"{name}={column[place]}" for name, column in columns.items() if column[place] is not None)
         for place in range(len(points))
@@ -109,9 +110,11 @@ def _curve(sweep: SweepDir, name: str, picture: Curve, figure: Any) -> bool:
     axes.set(
         xlabel=picture.x,
         ylabel=", ".join(picture.y),
-        xscale="log" if picture.log_x else "linear",
-        yscale="log" if picture.log_y else "linear",
     )
+    if picture.log_x:
+        axes.set_xscale("log", nonpositive="mask")
+    if picture.log_y:
+        axes.set_yscale("log", nonpositive="mask")
     axes.grid(alpha=0.3)
     if 1 < lines <= _LEGEND:
         axes.legend(fontsize=8)
@@ -129,17 +132,20 @@ def _groups(rows: pa.Table, by: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _heat_map(sweep: SweepDir, name: str, picture: HeatMap, figure: Any) -> bool:
-    counts = {one: pc.count_distinct(sweep.points[one]).as_py() for one in sweep.varied}
-    widest = sorted(counts, key=lambda one: -counts[one])
+    table = _first_rows(sweep, name, picture.value)
+    places, first = np.unique(np.asarray(ranks(table["point"], _hashes(sweep))), return_index=True)
+    table, points = table.take(pa.array(first)), sweep.points.take(pa.array(places))
+    counts = {one: pc.count_distinct(points[one]).as_py() for one in sweep.varied}
+    widest = sorted((one for one in counts if counts[one] > 1), key=lambda one: (-counts[one], "." not in one))
     if len(widest) < 2 or counts[widest[0]] > _AXIS_VALUES:  # noqa: PLR2004 (a map has two axes)
         return False
     x, y = sorted(widest[:2])
-    table = _first_rows(sweep, name, picture.value)
-    places, first = np.unique(np.asarray(ranks(table["point"], _hashes(sweep))), return_index=True)
-    values, categories = _shades(table.take(pa.array(first)).select(list(picture.value)))
-    (across, x_values), (up, y_values) = (_axis(sweep.points[one]) for one in (x, y))
+    there = pc.and_(pc.is_valid(points[x]), pc.is_valid(points[y]))  # other games may lack the parameter
+    table, points = table.filter(there), points.filter(there)
+    values, categories = _shades(table.select(list(picture.value)))
+    (across, x_values), (up, y_values) = _axis(points[x]), _axis(points[y])
     grid = np.full((len(y_values), len(x_values)), np.nan)
-    grid[up[places], across[places]] = values
+    grid[up, across] = values
     axes = figure.subplots()
     image = axes.imshow(grid, origin="lower", aspect="auto", interpolation="nearest", cmap="tab20" if categories else "viridis")
     for ticks, labels, texts in (
@@ -163,13 +169,11 @@ def _heat_map(sweep: SweepDir, name: str, picture: HeatMap, figure: Any) -> bool
 def _axis(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
     """Return each point's place on an axis and the axis' texts, in numerical order where all are numbers."""
     encoded = column.combine_chunks().cast(pa.string()).dictionary_encode()
-    texts = ["" if text is None else text for text in encoded.dictionary.to_pylist()]
+    texts = encoded.dictionary.to_pylist()
     order = sorted(range(len(texts)), key=_keys(texts).__getitem__)
-    place = np.empty(len(texts) + 1, dtype=np.int64)
+    place = np.empty(len(texts), dtype=np.int64)
     place[order] = np.arange(len(texts))
-    place[-1] = 0  # points that lack the parameter stand at its first value
-    codes = np.asarray(encoded.indices.fill_null(-1))
-    return place[codes], [texts[one] for one in order]
+    return place[np.asarray(encoded.indices)], [texts[one] for one in order]
 
 
 def _keys(texts: list[str]) -> list[Any]:

@@ -606,13 +606,19 @@ def _grades(checks: pa.Table | None, name: str, points: list[str], places: list[
 
 def _split_json(sweep: SweepDir, rows: pa.Table, columns: list[str], grades: list[str]) -> str:
     points = rows["point"].to_pylist()
-    varied = [name for name in sweep.varied if name not in columns]
     wanted = pc.index_in(pa.array(points, pa.string()), value_set=sweep.points["point"].combine_chunks().cast(pa.string()))
     parameters = sweep.points.take(wanted)
+    varied = [name for name in sweep.varied if parameters[name].null_count < len(rows) and not _told(parameters[name], name, rows)]
     parts = [parameter_values(parameters, name) for name in varied] + [rows[name].to_pylist() for name in columns]
     data = [[_cell(value) for value in row] for row in zip(*parts, grades, points, strict=True)]
     names = short_names(varied, (*columns, "grade", "point")).values()  # MLflow's UI shows nothing under a name with a dot
     return json.dumps({"columns": [*names, *columns, "grade", "point"], "data": data})
+
+
+def _told(parameter: pa.ChunkedArray, name: str, rows: pa.Table) -> bool:
+    """Say whether the table has the parameter as a column of its own."""
+    word = name.rpartition(".")[2]
+    return word in rows.schema.names and parameter.type == rows.schema.field(word).type and parameter.equals(rows[word])
 
 
 def _cell(value: Any) -> Any:

@@ -18,9 +18,20 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipeline.pictures import short_names
-from pipeline.store import CHECKS, OUTCOME, POINT, PROGRESS, SweepDir, load, parameter_column, point_array, write_table
-from pipeline.tracking import Tracking, _values_text, track, ui_command
+from pipeline.pictures import draw_pictures, short_names
+from pipeline.store import (
+    CHECKS,
+    OUTCOME,
+    POINT,
+    PROGRESS,
+    SweepDir,
+    concat_points,
+    load,
+    parameter_column,
+    point_array,
+    write_table,
+)
+from pipeline.tracking import Tracking, _findings, _values_text, track, ui_command
 from solvers.errors import ConfigError
 from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
 
@@ -231,6 +242,39 @@ def test_findings_are_tables_of_headline_rows(store, tmp_path):
     assert [one.path for one in opened.list_artifacts(run_id, "findings")] == ["findings/curves.json", "findings/equilibria.json"]
     tables = json.loads(opened.get_run(run_id).data.tags["mlflow.loggedArtifacts"])
     assert tables == [{"path": f"findings/{name}.json", "type": "table"} for name in ("curves", "equilibria")]
+
+
+def test_findings_show_the_grade_of_their_own_row(folder):
+    sweep = make_sweep(folder / "s", 2)
+    verdicts = [
+        ["equilibria"] * 3,
+        [1, 1, 0],
+        [f"{1:032x}", f"{1:032x}", f"{0:032x}"],
+        ["proved", "refuted", "recomputed"],
+        [""] * 3,
+    ]
+    [text] = [text for name, text in _findings(sweep, pa.table(verdicts, schema=CHECKS)) if name == "equilibria"]
+    assert [row[-2] for row in json.loads(text)["data"]] == ["recomputed", "", "", "refuted"]
+
+
+def test_a_parameter_that_is_a_column_already_is_not_repeated(folder):
+    sweep = make_sweep(folder / "s", 3)
+    schema = table_schema([column("n", pa.int64()), column("a", pa.string())], TableInfo())
+    _table(sweep.root, "periods", schema, sweep.points["point"].to_pylist(), [1] * 3, [[0, 1, 2], ["x"] * 3])
+    [text] = [text for name, text in _findings(sweep, None) if name == "periods"]
+    assert json.loads(text)["columns"] == ["n", "a", "grade", "point"]
+
+
+def test_a_map_is_drawn_over_the_parameters_its_own_points_have(folder):
+    sweep = make_sweep(folder / "s", 6)
+    others = make_sweep(folder / "t", 2).points.drop_columns(["game.a", "game.n"])
+    renamed = [f"other {place}" for place in range(2)]
+    points = concat_points([sweep.points, others.set_column(0, POINT, point_array(renamed))])
+    write_table(points, sweep.root / "points.parquet")
+    everybody = [*sweep.points["point"].to_pylist(), *renamed]
+    _table(sweep.root, "equilibria", EQUILIBRIA, everybody, [1] * 8, [["1"] * 8, ["1"] * 8, [0.5] * 8])
+    names = [path.name for path in draw_pictures(load(sweep.root), folder)]
+    assert names == ["curves.png", "equilibria.png", "equilibria_2.png", "nimbers.png"]
 
 
 def test_pictures_are_there(store, tmp_path):
