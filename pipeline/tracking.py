@@ -38,33 +38,25 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
-from pipeline.pictures import draw_pictures, point_labels, short_names
-from pipeline.store import SweepDir, parameter_values, read_table, spans, table_files
-from solvers.contract import GRADES
+from pipeline.digest import aggregates, cell_text, first_findings, listed, number, parameter_texts, read_checks, verified
+from pipeline.pictures import draw_pictures, point_labels
+from pipeline.store import SweepDir, parameter_values, spans, table_files
 from solvers.errors import ConfigError, MinimexError
 
 UI_PAGE = "/#/experiments?workflowType=machine_learning"
 """Where MLflow's UI shows experiments and runs (by itself it opens on pages about language models)."""
 
 _PROGRESS = "progress"
-_HEADLINES = 100
 _CURVE_STEPS = 500
 _TEXT = 500
-_CELL = 200
 _NAME = 250
-_LISTED = 8
 _LARGEST_UPLOAD = 200_000_000
 _METRICS_A_BATCH = 800
 _PARAMS_A_BATCH = 100
 _QUICK = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "4", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
 _PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
 _ENDED = {"done": "FINISHED", "incomplete": "FINISHED", "failed": "FAILED", "timeout": "KILLED"}
-_TARGETS = (
-    r'^\{"game":\{"fields":.*?"target":"(?P<game>[^"]+)","version":\d+\},"seed":.*"target":"(?P<solver>[^"]+)","version":\d+\}\}$'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,19 +291,19 @@ class _Run:
         """Return the finite numbers among named values as metrics."""
         from mlflow.entities import Metric  # noqa: PLC0415
 
-        numbers = {_name(name): _number(value) for name, value in values.items()}
+        numbers = {_name(name): number(value) for name, value in values.items()}
         finite = {name: value for name, value in numbers.items() if math.isfinite(value)}
         self.dropped += len(numbers) - len(finite)
         return [Metric(name, value, at_ms, step) for name, value in finite.items()]
 
 
 def _record(run: _Run, sweep: SweepDir, settings: Tracking) -> None:
-    checks = _checks(sweep)
-    dropped, metrics = _aggregates(sweep, checks)
+    checks = read_checks(sweep)
+    dropped, metrics = aggregates(sweep, checks)
     run.dropped += dropped
     now = time.time_ns() // 1_000_000
-    findings = list(_findings(sweep, checks))
-    params = _parameters(sweep)
+    findings = list(first_findings(sweep, checks))
+    params = parameter_texts(sweep)
     tags = _tags(sweep, checks, [name for name, _ in findings])
     tags |= {f"minimex.{name}": params[name] for name in ("games", "solvers")}
     run.log(params, tags, run.metrics(metrics, now))
@@ -320,6 +312,25 @@ def _record(run: _Run, sweep: SweepDir, settings: Tracking) -> None:
     _upload(run, sweep, findings)
     status = "FINISHED" if metrics["points/done"] + metrics["points/incomplete"] else "FAILED"
     run.client.set_terminated(run.run_id, status, end_time=_published_ms(sweep))
+
+
+def _tags(sweep: SweepDir, checks: pa.Table | None, findings: list[str]) -> dict[str, str]:
+    named = [sweep.info(name).check for name in sweep.table_names]
+    families = sorted({check.split(".")[1] for check in named if check and check.count(".") > 1})
+    judged = verified(sweep, checks)
+    said = {
+        "minimex.family": listed(families),
+        "minimex.verified": judged,
+        "minimex.directory": str(sweep.root.resolve()),
+        "minimex.points": str(len(sweep.points)),
+        "mlflow.note.content": (
+            f"{len(sweep.points)} points, verified: **{judged}**. First rows in *Artifacts*, under `findings/`; all of it in "
+            f"`report.html` and the Parquet files, which are those of `{sweep.root.resolve()}`."
+        ),
+        "mlflow.loggedArtifacts": json.dumps([{"path": f"findings/{name}.json", "type": "table"} for name in findings]),
+    }
+    large = [f"{path} ({size / 1e6:.0f} MB)" for path, size in _large_files(sweep)]
+    return said | ({"minimex.not_uploaded": listed(large)} if large else {})
 
 
 def _published_ms(sweep: SweepDir) -> int:
@@ -338,120 +349,6 @@ def _name(name: str) -> str:
     """Return the nearest name that MLflow takes."""
     clean = posixpath.normpath(re.sub(r"[^\w.\- :/]", "_", name)).strip("/. ")
     return clean[:_NAME] or "_"
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-# ---- what a sweep is, in few words -------------------------------------------------------------------------------------------
-
-
-def _checks(sweep: SweepDir) -> pa.Table | None:
-    path = sweep.root / "checks.parquet"
-    return read_table(path) if path.exists() else None
-
-
-def _parameters(sweep: SweepDir) -> dict[str, str]:
-    games, solvers = _games_and_solvers(sweep)
-    return {"games": _listed(games), "solvers": _listed(solvers)} | {
-        name: _values_text(sweep.points[name]) for name in sweep.parameters
-    }
-
-
-def _games_and_solvers(sweep: SweepDir) -> tuple[list[str], list[str]]:
-    """Return the chosen games and solvers: by the name they were chosen by, else by class."""
-    found = pc.extract_regex(pc.drop_null(sweep.points["config"]), _TARGETS)
-    names = []
-    for kind in ("game", "solver"):
-        chosen = pc.drop_null(pc.unique(sweep.points[kind])).to_pylist() if kind in sweep.parameters else []
-        targets = [] if chosen else pc.unique(pc.struct_field(found, kind)).drop_null().to_pylist()
-        names.append(sorted(str(one) for one in chosen) or sorted(one.rpartition(".")[2] for one in targets))
-    return names[0], names[1]
-
-
-def _values_text(column: pa.ChunkedArray) -> str:
-    """Say which values a parameter takes: all of them if they are few, else how many, from where to where."""
-    values = [value for value in pc.unique(column).to_pylist() if value is not None]
-    if len(values) > _LISTED and all(isinstance(value, int | float) for value in values):
-        return f"{len(values)} values, {min(values)} to {max(values)}"
-    return _listed([str(value) for value in values])
-
-
-def _listed(texts: list[str]) -> str:
-    whole = ", ".join(texts)
-    if len(whole) <= _TEXT:
-        return whole
-    head = whole[: _TEXT - 40]
-    return f"{head[: head.rfind(', ')] if ', ' in head else head}, ... ({len(texts)} values)"
-
-
-def _tags(sweep: SweepDir, checks: pa.Table | None, findings: list[str]) -> dict[str, str]:
-    named = [sweep.info(name).check for name in sweep.table_names]
-    families = sorted({check.split(".")[1] for check in named if check and check.count(".") > 1})
-    verified = _verified(sweep, checks)
-    said = {
-        "minimex.family": _listed(families),
-        "minimex.verified": verified,
-        "minimex.directory": str(sweep.root.resolve()),
-        "minimex.points": str(len(sweep.points)),
-        "mlflow.note.content": (
-            f"{len(sweep.points)} points, verified: **{verified}**. First rows in *Artifacts*, under `findings/`; all of it in "
-            f"`report.html` and the Parquet files, which are those of `{sweep.root.resolve()}`."
-        ),
-        "mlflow.loggedArtifacts": json.dumps([{"path": f"findings/{name}.json", "type": "table"} for name in findings]),
-    }
-    large = [f"{path} ({size / 1e6:.0f} MB)" for path, size in _large_files(sweep)]
-    return said | ({"minimex.not_uploaded": _listed(large)} if large else {})
-
-
-def _row_count(sweep: SweepDir, name: str) -> int:
-    return sum(pq.read_metadata(path).num_rows for path in table_files(sweep.root, name))
-
-
-def _verified(sweep: SweepDir, checks: pa.Table | None) -> str:
-    """Say whether every finding was judged and reached the grade its table claims: yes, no or unjudged."""
-    claims = {name: sweep.info(name).claims for name in sweep.table_names}
-    if checks is None or not len(checks) or not any(claims.values()):
-        return "unjudged"
-    judged = checks.group_by(["table", "grade"]).aggregate([]).to_pylist()
-    reached = [GRADES.index(one["grade"]) <= GRADES.index(claims.get(one["table"]) or "unchecked") for one in judged]
-    if not all(reached):
-        return "no"
-    rows = checks.filter(pc.is_valid(checks["row"])).group_by(["table", "point", "row"]).aggregate([])
-    count = {one["values"]: one["counts"] for one in rows["table"].value_counts().to_pylist()}
-    return "yes" if all(count.get(name, 0) >= _row_count(sweep, name) for name, grade in claims.items() if grade) else "unjudged"
-
-
-def _aggregates(sweep: SweepDir, checks: pa.Table | None) -> tuple[int, dict[str, float]]:
-    """Return how many numbers were not finite, and the numbers that describe the sweep as a whole."""
-    statuses = {one["values"]: one["counts"] for one in sweep.points["status"].value_counts().to_pylist()}
-    said: dict[str, float] = {f"points/{status}": statuses.get(status, 0) for status in _ENDED}
-    said["points/all"] = len(sweep.points)
-    said["wall_s/total"] = pc.sum(sweep.points["wall_s"]).as_py() or 0.0
-    said["wall_s/max"] = pc.max(sweep.points["wall_s"]).as_py() or 0.0
-    for name in sweep.table_names:
-        if sweep.info(name).check is not None:
-            said[f"findings/{name}"] = _row_count(sweep, name)
-    if checks is not None:
-        grades = {one["values"]: one["counts"] for one in checks["grade"].value_counts().to_pylist()}
-        said |= {f"verdicts/{grade}": grades.get(grade, 0) for grade in GRADES}
-    dropped, texts = 0, [text for text in sweep.points["metrics"].to_pylist() if text]
-    values: dict[str, list[float]] = {}
-    for metrics in json.loads(f"[{','.join(texts)}]"):
-        for name, value in metrics.items():
-            if isinstance(value, int | float):
-                values.setdefault(name, []).append(_number(value))
-    for name, numbers in values.items():
-        column = np.asarray(numbers, dtype=np.float64)
-        finite = column[np.isfinite(column)]
-        dropped += len(column) - len(finite)
-        if len(finite):
-            said |= {f"{name}/mean": float(finite.mean()), f"{name}/min": float(finite.min()), f"{name}/max": float(finite.max())}
-    return dropped, said
 
 
 # ---- child runs --------------------------------------------------------------------------------------------------------------
@@ -475,7 +372,7 @@ def _record_children(run: _Run, sweep: SweepDir) -> None:
         tags = {"mlflow.parentRunId": run.run_id, "minimex.point": one["point"], "minimex.status": one["status"]}
         tags |= {"minimex.content": content, **({"minimex.error": one["error"][:_TEXT]} if one["error"] else {})}
         child = _Run.create(run.client, run.experiment, labels[one["point"]], start, tags)
-        params = {name: _cell_text(values[place])[:_TEXT] for name, values in parameters.items() if values[place] is not None}
+        params = {name: cell_text(values[place])[:_TEXT] for name, values in parameters.items() if values[place] is not None}
         final = {name: value for name, value in json.loads(one["metrics"] or "{}").items() if isinstance(value, int | float)}
         curve = curves.get(one["point"])
         last_step = 0 if curve is None else max(pc.max(curve["done"]).as_py() or 0, 0)
@@ -560,78 +457,3 @@ def _upload(run: _Run, sweep: SweepDir, findings: Iterable[tuple[str, str]]) -> 
         with contextlib.suppress(ImportError):  # without matplotlib there are no pictures
             for path in draw_pictures(sweep, Path(scratch)):
                 run.client.log_artifact(run.run_id, str(path), "pictures")
-
-
-def _findings(sweep: SweepDir, checks: pa.Table | None) -> Iterator[tuple[str, str]]:
-    """Yield each table's first headline rows in the form that MLflow shows as a table (pandas' `split`)."""
-    for name in sweep.table_names:
-        info = sweep.info(name)
-        if info.headline == "none" or name == _PROGRESS:
-            continue
-        data = ds.dataset([str(path) for path in table_files(sweep.root, name)], format="parquet")
-        columns = list(info.columns) or [one for one in data.schema.names if one != "point"]
-        if info.headline == "each":
-            rows = data.head(_HEADLINES, columns=["point", *columns])
-            places = _places(rows["point"].to_pylist())
-        else:
-            runs = list(spans(data.to_table(columns=["point"])["point"]).values())[:_HEADLINES]
-            rows = data.scanner(columns=["point", *columns]).take(pa.array([one[-1][1] - 1 for one in runs], pa.int64()))
-            places = [sum(stop - start for start, stop in one) - 1 for one in runs]
-        if len(rows):
-            yield name, _split_json(sweep, rows, columns, _grades(checks, name, rows["point"].to_pylist(), places))
-
-
-def _places(points: list[str]) -> list[int]:
-    """Return the place of each row within its point."""
-    seen: dict[str, int] = {}
-    places = []
-    for point in points:
-        places.append(seen.get(point, 0))
-        seen[point] = places[-1] + 1
-    return places
-
-
-def _grades(checks: pa.Table | None, name: str, points: list[str], places: list[int]) -> list[str]:
-    """Return the worst grade that each row got; "" where it was not judged."""
-    if checks is None:
-        return [""] * len(points)
-    mine = pc.and_(pc.equal(checks["table"], name), pc.is_in(checks["point"], value_set=pa.array(sorted(set(points)))))
-    worst: dict[tuple[str, int], int] = {}
-    for one in checks.filter(mine).to_pylist():
-        key = (one["point"], one["row"])
-        worst[key] = max(worst.get(key, 0), GRADES.index(one["grade"]))
-    found = [worst.get(key) for key in zip(points, places, strict=True)]
-    return ["" if grade is None else GRADES[grade] for grade in found]
-
-
-def _split_json(sweep: SweepDir, rows: pa.Table, columns: list[str], grades: list[str]) -> str:
-    points = rows["point"].to_pylist()
-    wanted = pc.index_in(pa.array(points, pa.string()), value_set=sweep.points["point"].combine_chunks().cast(pa.string()))
-    parameters = sweep.points.take(wanted)
-    varied = [name for name in sweep.varied if parameters[name].null_count < len(rows) and not _told(parameters[name], name, rows)]
-    parts = [parameter_values(parameters, name) for name in varied] + [rows[name].to_pylist() for name in columns]
-    data = [[_cell(value) for value in row] for row in zip(*parts, grades, points, strict=True)]
-    names = short_names(varied, (*columns, "grade", "point")).values()  # MLflow's UI shows nothing under a name with a dot
-    return json.dumps({"columns": [*names, *columns, "grade", "point"], "data": data})
-
-
-def _told(parameter: pa.ChunkedArray, name: str, rows: pa.Table) -> bool:
-    """Say whether the table has the parameter as a column of its own."""
-    word = name.rpartition(".")[2]
-    return word in rows.schema.names and parameter.type == rows.schema.field(word).type and parameter.equals(rows[word])
-
-
-def _cell(value: Any) -> Any:
-    """Return a value that JSON has and a browser reads exactly."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, int) and abs(value) < 2**53:
-        return value
-    text = _cell_text(value)
-    return text if len(text) <= _CELL else f"{text[: _CELL - 4]} ..."
-
-
-def _cell_text(value: Any) -> str:
-    return json.dumps(value, default=str) if isinstance(value, list | dict) else str(value)

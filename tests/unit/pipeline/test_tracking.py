@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from pipeline.digest import first_findings, values_text
 from pipeline.pictures import draw_pictures, short_names
 from pipeline.store import (
     CHECKS,
@@ -31,7 +32,7 @@ from pipeline.store import (
     point_array,
     write_table,
 )
-from pipeline.tracking import Tracking, _findings, _values_text, track, ui_command
+from pipeline.tracking import Tracking, track, ui_command
 from solvers.errors import ConfigError
 from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
 
@@ -253,7 +254,7 @@ def test_findings_show_the_grade_of_their_own_row(folder):
         ["proved", "refuted", "recomputed"],
         [""] * 3,
     ]
-    [text] = [text for name, text in _findings(sweep, pa.table(verdicts, schema=CHECKS)) if name == "equilibria"]
+    [text] = [text for name, text in first_findings(sweep, pa.table(verdicts, schema=CHECKS)) if name == "equilibria"]
     assert [row[-2] for row in json.loads(text)["data"]] == ["recomputed", "", "", "refuted"]
 
 
@@ -261,7 +262,7 @@ def test_a_parameter_that_is_a_column_already_is_not_repeated(folder):
     sweep = make_sweep(folder / "s", 3)
     schema = table_schema([column("n", pa.int64()), column("a", pa.string())], TableInfo())
     _table(sweep.root, "periods", schema, sweep.points["point"].to_pylist(), [1] * 3, [[0, 1, 2], ["x"] * 3])
-    [text] = [text for name, text in _findings(sweep, None) if name == "periods"]
+    [text] = [text for name, text in first_findings(sweep, None) if name == "periods"]
     assert json.loads(text)["columns"] == ["n", "a", "grade", "point"]
 
 
@@ -371,11 +372,11 @@ def test_a_server_has_its_own_page():
 
 @pytest.mark.parametrize("values", [["a" * 400, "b" * 400], [f"value {place}" for place in range(1000)], ["x" * 9000]])
 def test_texts_keep_to_their_limit(values):
-    assert len(_values_text(pa.chunked_array([values]))) <= 500
+    assert len(values_text(pa.chunked_array([values]))) <= 500
 
 
 def test_many_numbers_are_summarised():
-    assert _values_text(pa.chunked_array([list(range(1, 101))])) == "100 values, 1 to 100"
+    assert values_text(pa.chunked_array([list(range(1, 101))])) == "100 values, 1 to 100"
 
 
 @pytest.mark.parametrize(
