@@ -130,7 +130,7 @@ def _table(root: Path, name: str, schema: pa.Schema, points: list[str], rows: li
 
 
 def client(folder: Path):
-    from mlflow import MlflowClient  # noqa: PLC0415 (costs seconds)
+    from mlflow import MlflowClient
 
     return MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
 
@@ -497,7 +497,7 @@ def test_two_processes_may_create_the_database_at_once_and_nothing_goes_over_the
 
 
 def test_nothing_global_is_changed(tmp_path, capfd):
-    import mlflow  # noqa: PLC0415
+    import mlflow
 
     environment, uri, level = dict(os.environ), mlflow.get_tracking_uri(), logging.getLogger("mlflow").level
     track(make_sweep(tmp_path / "s", 1), Tracking(), tmp_path, lambda _: None)
