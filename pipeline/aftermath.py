@@ -9,7 +9,7 @@ from pipeline.driver import Run, keep_manifest
 from pipeline.findings import print_findings
 from pipeline.report import write_report
 from pipeline.store import SweepDir, load, ranks
-from pipeline.tracking import track, ui_command
+from pipeline.tracking import UI_PAGE, track, ui_command
 from pipeline.verify import judgement, verify
 
 
@@ -62,3 +62,5 @@ def _say_where(run: Run, failed: int) -> None:
     console.print(f"tables   {root / 'tables'}", soft_wrap=True)
     if run.settings.tracking.kind != "off":
         console.print(f"MLflow   {ui_command(run.settings.tracking, root.resolve().parent)}", soft_wrap=True)
+        if run.settings.tracking.kind == "sqlite":
+            console.print(f"         and open http://127.0.0.1:5000{UI_PAGE}", soft_wrap=True)

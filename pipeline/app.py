@@ -20,6 +20,7 @@ from solvers.errors import ConfigError, MinimexError, did_you_mean
 REFUSED, FAILED, INTERRUPTED = 2, 1, 130
 
 _LEAF = re.compile(r"\+{0,2}((game|solver)\.[^=]*|seed|sweep\.(grid|zip|union))=")
+_LOOKING = ("--cfg", "--help", "-h", "--hydra-help", "--info", "-i", "--shell-completion", "-sc", "--package", "-p")
 _CHOICE = re.compile(r"\+{0,2}((game|solver)[.=]|experiment=|sweep\.)")
 _USAGE = {
     "list": "minimex list [games|solvers|experiments]",
@@ -32,7 +33,7 @@ _USAGE = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    console = Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False, markup=False)
     try:
         status = _dispatch(given, console)
     except MinimexError as error:
@@ -148,7 +149,7 @@ def _sweep(given: list[str], console: Console) -> int:
 
     Plugins.instance().register(MinimexSweeper)
     given = [word for word in given if word not in ("-m", "--multirun")]  # every command is a sweep
-    looking = any(word.startswith("-") for word in given)  # --cfg, --help, -sc ...
+    looking = any(word == "-c" or word.startswith(_LOOKING) for word in given)  # not to run
     completing = any(word in ("-sc", "--shell-completion") for word in given)
     arguments = list(given) if completing else [quote_numbers(word) for word in given]
     if not looking and not any(_CHOICE.match(word) for word in given):

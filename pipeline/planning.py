@@ -187,7 +187,7 @@ class _Pairing:
         game, solver = self.sides["game"], self.sides["solver"]
         seeded = [place for place, axis in enumerate(self.axes) if "seed" in keys_of(axis)]
         common = {"game": self.names["game"], "solver": self.names["solver"]}
-        allowed: dict[tuple[int, int], bool] = {}
+        allowed: dict[tuple[Any, Any], bool] = {}
         for indices in index_product(self.axes):
             seed = self._seed(self.axes[seeded[-1]][indices[seeded[-1]]]["seed"] if seeded else self.config.seed)
             one, other = game.built(indices, seed), solver.built(indices, seed)

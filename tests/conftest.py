@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+from conftest_tools import FAKE, FAKES
+from ray import shutdown as close_ray
 
-FAKES = Path(__file__).parent / "fakes"
-FAKE = ["--config-dir", str(FAKES / "conf"), "trust=[minimex_fakes]", "game=beads", "tracking=off"]
+from pipeline.app import main
+from pipeline.executors.ray import start_local
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,6 @@ def workdir(tmp_path, monkeypatch):
 @pytest.fixture
 def minimex(workdir, capsys):
     """Run a command in this process."""
-    from pipeline.app import main
 
     def run(*arguments):
         capsys.readouterr()
@@ -66,27 +65,10 @@ def fake(minimex):
     return run
 
 
-def environment(**more):
-    """Environment for commands in processes of their own."""
-    return {**os.environ, "PYTHONPATH": str(FAKES), "COLUMNS": "200", **more}
-
-
-def start(*arguments, cwd, **options):
-    """Start a command in a process of its own."""
-    command = [sys.executable, "-P", "-m", "pipeline", *map(str, arguments)]
-    return subprocess.Popen(
-        command, cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
-    )
-
-
 @pytest.fixture(scope="session")
 def ray():
     """One Ray for all tests of this session."""
-    import ray
-
-    from pipeline.executors.ray import start_local
-
     os.environ["PYTHONPATH"] = str(FAKES)
     start_local(2)
-    yield ray
-    ray.shutdown()
+    yield
+    close_ray()

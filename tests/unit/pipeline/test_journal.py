@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -107,10 +109,8 @@ def test_publishing_stopped_anywhere_and_done_again_gives_the_same(tmp_path, mon
         shutil.copytree(before, root)
         with monkeypatch.context() as patch:
             reached = fail_at(patch, stop_at)
-            try:
+            with contextlib.suppress(Stopped):
                 Journal(root).publish(ORDER)
-            except Stopped:
-                pass
         Journal(root).publish(ORDER)
         found = values_of(root)
         assert (sorted(found), load(root).points.to_pylist()) == (sorted(wanted[0]), wanted[1]), f"stopped at step {stop_at}"
@@ -145,8 +145,6 @@ def fail_at(patch, number):
             return step(*arguments, **options)
 
         return run
-
-    from pathlib import Path
 
     patch.setattr(Path, "rename", counted(Path.rename))
     patch.setattr(os, "link", counted(os.link))

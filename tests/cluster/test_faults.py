@@ -1,0 +1,313 @@
+"""Real processes that are killed, hang and run out of memory: nothing lost, nothing doubled, same tables."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest_tools import FAKE, start
+
+from pipeline.store import load
+from solvers.schema import is_effort
+
+SIXTY = ["solver=walk", "solver.steps=40", "solver.pause_s=0.01", "seed=range(0,60)", "compute.checkpoint_s=0", "verify=false"]
+
+
+def tables(root):
+    """Return a sweep's tables as far as they must agree, points included."""
+    sweep = load(root)
+    found = {"points": sweep.points.select([*sweep.parameters, "point", "config", "status", "rows", "metrics"]).to_pylist()}
+    for name in sweep.table_names:
+        if name != "progress":
+            table = sweep.table(name)
+            kept = [one.name for one in table.schema if not is_effort(one)]
+            found[name] = table.select(kept).to_pylist()
+    return found
+
+
+def finish(process):
+    out, _ = process.communicate(timeout=300)
+    return process.returncode, out
+
+
+# ---- the driver is killed ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    status, out = finish(start(*FAKE, *SIXTY, "compute=inline", "out=whole/it", cwd=folder))
+    assert status == 0, out
+    return tables(folder / "whole" / "it")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_driver_killed_at_random_moments(tmp_path, undisturbed, seed):
+    moments = random.Random(seed)
+    kills = 0
+    for _ in range(60):
+        process = start(*FAKE, *SIXTY, "compute=inline", "out=it", cwd=tmp_path)
+        wait_until((tmp_path / "it" / "journal").exists)
+        try:
+            process.wait(timeout=moments.uniform(0.1, 1.9))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            kills += 1
+            continue
+        assert process.returncode == 0, process.communicate()[0]
+        process.communicate()
+        break
+    assert kills > 1
+    assert tables(tmp_path / "it") == undisturbed
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_publishes_and_goes_on(tmp_path, undisturbed, number):
+    process = start(*FAKE, *SIXTY, "compute=inline", "out=it", cwd=tmp_path)
+    wait_until(lambda: list((tmp_path / "it" / "journal").glob("0*")) or process.poll() is not None)
+    process.send_signal(number)
+    status, out = finish(process)
+    assert status == 130, out
+    assert "the same command goes on" in out
+    done = len(load(tmp_path / "it").points)
+    assert 0 < done < 60
+    status, out = finish(start(*FAKE, *SIXTY, "compute=inline", "out=it", cwd=tmp_path))
+    assert status == 0
+    assert tables(tmp_path / "it") == undisturbed
+
+
+def test_a_long_point_goes_on_from_its_checkpoint_after_kill(tmp_path):
+    long = ["solver=walk", "solver.steps=400", "solver.pause_s=0.05", "compute.checkpoint_s=0", "compute=inline", "out=it"]
+    process = start(*FAKE, *long, cwd=tmp_path)
+    wait_until(lambda: len(list((tmp_path / "it" / "checkpoints").glob("*/[1-9]*0.npz"))) > 0 and stored(tmp_path) >= 100)
+    process.kill()
+    process.communicate()
+    reached = stored(tmp_path)
+    status, out = finish(start(*FAKE, *long, cwd=tmp_path))
+    assert status == 0, out
+    steps = load(tmp_path / "it").table("progress")["done"].to_pylist()
+    assert min(steps) == reached + 10, "nothing that was stored is walked again"
+    finish(start(*FAKE, *long[:-1], "out=other/fresh", cwd=tmp_path))
+    columns = ["step", "total", "noise", "noise_hex"]
+    again, once = (load(tmp_path / place).table("sums").select(columns) for place in ("it", "other/fresh"))
+    assert again.to_pylist() == once.to_pylist()
+
+
+def stored(folder):
+    return max((int(path.stem) for path in (folder / "it" / "checkpoints").glob("*/*.npz")), default=0)
+
+
+def wait_until(holds, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+# ---- Ray ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_same_tables_from_ray_with_one_and_two_tasks(fake, undisturbed, cpus):
+    assert fake(*SIXTY, "compute=ray", f"compute.cpus={cpus}", "out=it").status == 0
+    assert tables("it") == undisturbed
+
+
+@pytest.mark.usefixtures("ray")
+def test_batches_of_small_points(fake):
+    many = ["solver=trivial", "seed=range(0,3000)"]
+    fake(*many, "out=one/inline")
+    fake(*many, "compute=ray", "out=two/ray")
+    assert tables("one/inline") == tables("two/ray")
+    assert len(load("two/ray").points) == 3000
+
+
+@pytest.mark.usefixtures("ray")
+def test_three_bad_points_among_a_hundred(fake):
+    bad = ["solver=mixed", "sweep.grid={game.values: [%s]}" % ", ".join(f"[{number}]" for number in range(100))]  # noqa: UP031
+    answer = fake(*bad, "compute=ray", "compute.timeout_s=1", "out=it")
+    assert answer.status == 1
+    points = load("it").points.to_pylist()
+    assert [row["status"] for row in points].count("done") == 97
+    failed = {json_first(row): row for row in points if row["status"] != "done"}
+    assert {number: row["status"] for number, row in failed.items()} == {13: "failed", 47: "timeout", 71: "failed"}
+    assert failed[13]["error"] == "ArithmeticError: raised on purpose"
+    assert "_fail" in failed[13]["traceback"]
+    assert "time limit of 1" in failed[47]["error"]
+    assert "_fail" in failed[47]["traceback"], "the stack of the hanging point"
+    assert "worker died" in failed[71]["error"]
+    assert failed[71]["attempts"] == 2
+    assert len(load("it").table("firsts")) == 97
+
+
+def json_first(row):
+    import json
+
+    return int(json.loads(row["config"])["game"]["fields"]["values"][0])
+
+
+@pytest.mark.usefixtures("ray")
+def test_workers_killed_at_random_moments(fake, undisturbed):
+    import threading
+
+    ended = threading.Event()
+    killed = []
+
+    def kill_workers():
+        moments = random.Random(3)
+        while not ended.is_set() and len(killed) < 4:
+            time.sleep(moments.uniform(0.3, 0.9))
+            workers = [one for one in psutil.Process().children(recursive=True) if "ray::" in " ".join(cmdline(one))]
+            busy = [one for one in workers if "_stream" in " ".join(cmdline(one))]
+            if busy:
+                victim = moments.choice(busy)
+                os.kill(victim.pid, signal.SIGKILL)
+                killed.append(victim.pid)
+
+    thread = threading.Thread(target=kill_workers)
+    thread.start()
+    try:
+        answer = fake(*SIXTY, "compute=ray", "out=it", "compute.attempts=9")
+    finally:
+        ended.set()
+        thread.join()
+    assert answer.status == 0, answer.out
+    assert killed
+    assert tables("it") == undisturbed
+
+
+def cmdline(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+@pytest.mark.long
+def test_driver_on_ray_killed_and_started_again(tmp_path, undisturbed):
+    process = start(*FAKE, *SIXTY, "compute=ray", "out=it", cwd=tmp_path)
+    wait_until(lambda: list((tmp_path / "it" / "journal").glob("0*")) or process.poll() is not None)
+    process.kill()
+    process.communicate()
+    status, out = finish(start(*FAKE, *SIXTY, "compute=ray", "out=it", cwd=tmp_path))
+    assert status == 0, out
+    assert tables(tmp_path / "it") == undisturbed
+
+
+# ---- limits, inline ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_hanging_point_is_killed_with_its_stack(fake):
+    answer = fake(
+        "solver=trouble",
+        "solver.kind=hang",
+        "sweep.grid={game.values: [[1],[2]]}",
+        "solver.points=[1]",
+        "compute.timeout_s=0.5",
+        "out=it",
+    )
+    assert answer.status == 1
+    hung, fine = load("it").points.to_pylist()
+    assert (hung["status"], fine["status"]) == ("timeout", "done")
+    assert "_fail" in hung["traceback"]
+
+
+def test_an_endless_numba_loop_is_killed(fake):
+    Path("endless.py").write_text(ENDLESS)
+    answer = fake("solver=trivial", "game.values=[]", "game.source=endless.py:Endless", "compute.timeout_s=3", "out=it")
+    assert answer.status == 1
+    assert load("it").points["status"].to_pylist() == ["timeout"]
+
+
+ENDLESS = """
+import numba
+
+@numba.njit
+def spin(n):
+    while n > 0:
+        n += 1 if n < 1000 else -1
+    return n
+
+class Endless:
+    def values(self):
+        return [spin(1)]
+"""
+
+
+def test_a_slow_point_that_yields_says_what_it_has(fake):
+    answer = fake("solver=walk", "solver.steps=1000", "solver.pause_s=0.05", "compute.timeout_s=0.5", "out=it")
+    assert answer.status == 0
+    sweep = load("it")
+    assert sweep.points["status"].to_pylist() == ["incomplete"]
+    assert 0 < len(sweep.table("sums")) < 100
+
+
+def test_memory_limit_is_a_row(fake):
+    sweep = ["sweep.grid={game.values: [[1],[2]]}", "solver.points=[1]", "compute.memory_gb=1"]
+    answer = fake("solver=trouble", "solver.kind=allocate", *sweep, "out=it")
+    assert answer.status == 1
+    greedy, fine = load("it").points.to_pylist()
+    assert (greedy["status"], fine["status"]) == ("failed", "done")
+    assert "memory limit of 1.0 GB reached" in greedy["error"]
+
+
+def test_a_dying_point_is_a_row(fake):
+    answer = fake(
+        "solver=trouble",
+        "solver.kind=die",
+        "sweep.grid={game.values: [[1],[2]]}",
+        "solver.points=[1]",
+        "compute.timeout_s=60",
+        "out=it",
+    )
+    assert answer.status == 1
+    dead, fine = load("it").points.to_pylist()
+    assert (dead["status"], fine["status"]) == ("failed", "done")
+    assert "exit code 7" in dead["error"]
+
+
+# ---- user's code -------------------------------------------------------------------------------------------------------------
+
+MINE = """
+class Mine:
+    def values(self):
+        return [3, 4]
+"""
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_users_class_travels_to_the_workers_and_needs_trust_to_be_verified(fake, minimex):
+    Path("mine.py").write_text(MINE)
+    answer = fake(
+        "solver=trivial", "game.values=[]", "game.source=mine.py:Mine", "seed=1,2", "compute=ray", "verify=false", "out=it"
+    )
+    assert answer.status == 0
+    assert load("it").table("firsts")["first"].to_pylist() == ["3", "3"]
+    Path("mine.py").unlink()
+    refused = minimex("verify", "it", "trust=[minimex_fakes]")
+    assert refused.status == 1
+    assert "trust=[source]" in refused.text
+    assert minimex("verify", "it", "trust=[minimex_fakes,source]").status == 0
+
+
+def test_checkpoint_of_another_kind_is_not_run(tmp_path):
+    import numpy as np
+
+    from pipeline.checkpoints import pack, unpack
+    from solvers.contract import Checkpoint
+
+    class Bomb:
+        def __reduce__(self):
+            return (os.system, ("true",))
+
+    content = pack(Checkpoint(1, {"x": np.arange(3)}), Bomb())
+    with pytest.raises(ValueError, match="may not hold"):
+        unpack(content)
