@@ -15,6 +15,8 @@ import importlib.metadata
 import itertools
 import os
 import platform
+import shlex
+import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -195,7 +197,10 @@ def start_local(cpus: int | None) -> None:
         _node_ip_address="127.0.0.1",
         _temp_dir=_short_folder(),
         object_store_memory=512 << 20,
-        runtime_env={"env_vars": {**_ONE_THREAD, "PYTHONPATH": _package_folders()}},
+        runtime_env={
+            "py_executable": shlex.quote(sys.executable),  # Ray hands it to a shell as it is: a space in it, and no worker starts
+            "env_vars": {**_ONE_THREAD, "PYTHONPATH": _package_folders()},
+        },
     )
 
 
