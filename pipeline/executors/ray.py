@@ -6,6 +6,8 @@ Rules
 2. Tasks, not actors: a task gives its CPU back while it waits for a nested `map`.
 3. A local Ray keeps to loopback, and has its token authentication switched off only together with that.
 4. Workers return Arrow through the object store; only the driver writes.
+5. Workers work in an empty folder: Ray puts the driver's working directory before everything else that they import from, and a
+   user's `conf/` or `solvers/` there would be taken for ours.
 """
 
 from __future__ import annotations
@@ -188,32 +190,39 @@ def start_local(cpus: int | None) -> None:
     os.environ.pop("RAY_ADDRESS", None)
     import ray  # noqa: PLC0415
 
-    ray.init(
-        address="local",
-        num_cpus=cpus,
-        include_dashboard=False,
-        configure_logging=False,
-        log_to_driver=False,
-        _node_ip_address="127.0.0.1",
-        _temp_dir=_short_folder(),
-        object_store_memory=512 << 20,
-        runtime_env={
-            "py_executable": shlex.quote(sys.executable),  # Ray hands it to a shell as it is: a space in it, and no worker starts
-            "env_vars": {**_ONE_THREAD, "PYTHONPATH": _package_folders()},
-        },
-    )
+    with tempfile.TemporaryDirectory() as empty:
+        ray.init(
+            address="local",
+            num_cpus=cpus,
+            include_dashboard=False,
+            configure_logging=False,
+            log_to_driver=False,
+            _node_ip_address="127.0.0.1",
+            _temp_dir=_short_folder(),
+            object_store_memory=512 << 20,
+            runtime_env={
+                "py_executable": shlex.quote(sys.executable),  # Ray gives it to a shell as it is: a space, and no worker starts
+                "env_vars": {**_ONE_THREAD, "PYTHONPATH": _package_folders()},
+                "working_dir": empty,
+            },
+        )
 
 
 def _connect(address: str) -> None:
     import ray  # noqa: PLC0415
 
     try:
-        ray.init(
-            address=address,
-            configure_logging=False,
-            log_to_driver=False,
-            runtime_env={"env_vars": dict(_ONE_THREAD), "py_modules": [str(path) for path in _packages()]},
-        )
+        with tempfile.TemporaryDirectory() as empty:
+            ray.init(
+                address=address,
+                configure_logging=False,
+                log_to_driver=False,
+                runtime_env={
+                    "env_vars": dict(_ONE_THREAD),
+                    "py_modules": [str(path) for path in _packages()],
+                    "working_dir": empty,
+                },
+            )
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
         said = str(error).strip().splitlines()
         raise ConfigError("compute.address", "a Ray cluster", repr(address), said[0] if said else type(error).__name__) from error
@@ -229,7 +238,7 @@ def _packages() -> list[Path]:
 def _package_folders() -> str:
     """Return the folder our packages are imported from, so that no folder of a user's shadows them in workers."""
     own = dict.fromkeys(str(path.parent) for path in _packages())
-    given = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    given = [str(Path(path).absolute()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     return os.pathsep.join([*own, *(path for path in given if path not in own)])
 
 
