@@ -18,6 +18,7 @@ import itertools
 import os
 import platform
 import shlex
+import socket
 import sys
 import tempfile
 from collections import deque
@@ -36,6 +37,7 @@ R = TypeVar("R")
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _AHEAD = 64
+_KNOCK_S = 10.0
 
 
 class WrongVersion(MinimexError, RuntimeError):
@@ -211,7 +213,10 @@ def start_local(cpus: int | None) -> None:
 def _connect(address: str) -> None:
     import ray  # noqa: PLC0415
 
+    host, _, port = address.rpartition(":")
     try:
+        if port.isdigit():  # Ray itself would knock for a quarter of an hour
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
         with tempfile.TemporaryDirectory() as empty:
             ray.init(
                 address=address,
@@ -223,7 +228,7 @@ def _connect(address: str) -> None:
                     "working_dir": empty,
                 },
             )
-    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         said = str(error).strip().splitlines()
         raise ConfigError("compute.address", "a Ray cluster", repr(address), said[0] if said else type(error).__name__) from error
 
