@@ -138,41 +138,98 @@ def _sweep(given: list[str], console: Console) -> int:
 
         console.print(f"minimex {importlib.metadata.version('minimex')}")
         return 0
-    from hydra.core.plugins import Plugins  # noqa: PLC0415
     from hydra.errors import HydraException  # noqa: PLC0415
-    from hydra.main import main as hydra_main  # noqa: PLC0415
     from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
 
-    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
-    from pipeline.listing import CONF  # noqa: PLC0415
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
 
-    Plugins.instance().register(MinimexSweeper)
     given = [word for word in given if word not in ("-m", "--multirun")]  # every command is a sweep
-    looking = any(word == "-c" or word.startswith(_LOOKING) for word in given)  # not to run
     completing = any(word in ("-sc", "--shell-completion") for word in given)
     arguments = list(given) if completing else [quote_numbers(word) for word in given]
-    if not looking and not any(_CHOICE.match(word) for word in given):
-        arguments.append("experiment=tour")
-    leaves = [] if looking else [word for word in arguments if _LEAF.match(word)]
-    arguments = [word for word in arguments if word not in leaves]  # Hydra would merge maps and cut numbers: these are ours
-    status: list[int] = []
-    command = shlex.join(["minimex", *given])
-
-    def run(handed: Any) -> None:
-        loader, overrides = handed
-        status.append(_run(loader, [*overrides, *leaves], command, console))
-
-    sys.argv = ["minimex", *arguments]
+    looking = any(word == "-c" or word.startswith(_LOOKING) for word in given)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises, and we say what was wrong
     try:
-        hydra_main(version_base="1.3", config_path=str(CONF), config_name="config")(run)()
+        if looking:
+            _look(arguments)
+            return 0
+        if not any(_CHOICE.match(word) for word in given):
+            arguments.append("experiment=tour")
+        return _hand_to_hydra(arguments, shlex.join(["minimex", *given]), console)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
         _complain(_hydra_words(error))
         return REFUSED
-    return status[0] if status else 0
+
+
+def _look(arguments: list[str]) -> None:
+    """Let Hydra show the composed config, its help or completions; nothing is computed."""
+    from hydra.core.plugins import Plugins  # noqa: PLC0415
+    from hydra.main import main as hydra_main  # noqa: PLC0415
+    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
+
+    from pipeline.listing import CONF  # noqa: PLC0415
+
+    Plugins.instance().register(MinimexSweeper)
+    sys.argv = ["minimex", *arguments]
+
+    def nothing(config: Any) -> None:
+        """Stand in for the task function."""
+
+    hydra_main(version_base="1.3", config_path=str(CONF), config_name="config")(nothing)()
+
+
+def _hand_to_hydra(arguments: list[str], command: str, console: Console) -> int:
+    """Run a multirun of Hydra's whose sweeper is ours; values of games and solvers go round it (it would merge and cut them)."""
+    from hydra import initialize_config_dir  # noqa: PLC0415
+    from hydra.core.global_hydra import GlobalHydra  # noqa: PLC0415
+    from hydra.core.plugins import Plugins  # noqa: PLC0415
+    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
+
+    from pipeline.listing import CONF  # noqa: PLC0415
+
+    Plugins.instance().register(MinimexSweeper)
+    folders, words = _config_folders(arguments)
+    leaves = [word for word in words if _LEAF.match(word)]
+    rest = [*_search_path(folders), *(word for word in words if word not in leaves)]
+    status: list[int] = []
+
+    def run(config: Any) -> None:
+        status.append(_run(hydra.config_loader, config, [*rest, *leaves], command, console))
+
+    with initialize_config_dir(config_dir=str(CONF), version_base="1.3", job_name="minimex"):
+        hydra: Any = GlobalHydra.instance().hydra
+        hydra.multirun(config_name="config", task_function=run, overrides=list(rest))
+    return status[0]
+
+
+def _search_path(folders: list[str]) -> list[str]:
+    quoted = [folder.replace("\\", "\\\\").replace("'", "\\'") for folder in folders]
+    entries = ",".join(f"'file://{folder}'" for folder in quoted)
+    return [f"hydra.searchpath=[{entries}]"] if quoted else []
+
+
+def _config_folders(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Take `--config-dir DIR` out of the arguments.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such folder, or an option we do not know.
+    """
+    folders, words, rest = [], [], iter(arguments)
+    for word in rest:
+        option, _, value = word.partition("=")
+        if option in ("--config-dir", "-cd"):
+            folder = os.path.abspath(value or next(rest, ""))  # noqa: PTH100 (Hydra wants text)
+            if not os.path.isdir(folder):  # noqa: PTH112
+                raise ConfigError(option, "a folder of configs", repr(folder))
+            folders.append(folder)
+        elif word.startswith("-"):
+            raise ConfigError(word, "-m, --config-dir DIR, --cfg job, --help or key=value", "an unknown option")
+        else:
+            words.append(word)
+    return folders, words
 
 
 def _hydra_words(error: BaseException) -> str:
@@ -183,17 +240,16 @@ def _hydra_words(error: BaseException) -> str:
     return "\n  ".join(lines)
 
 
-def _run(loader: Any, overrides: list[str], command: str, console: Console) -> int:
+def _run(loader: Any, config: Any, overrides: list[str], command: str, console: Console) -> int:
     from hydra.core.override_parser.overrides_parser import OverridesParser  # noqa: PLC0415
 
     from pipeline.planning import plan, take_apart  # noqa: PLC0415
     from pipeline.settings import settings_of  # noqa: PLC0415
 
     parsed = OverridesParser.create(config_loader=loader).parse_overrides(overrides)
-    request = take_apart(loader, "config", parsed)
-    base = request.compose(*(request.groups.get(group, [None])[0] for group in ("game", "solver")))
+    request = take_apart(loader, config, parsed)
     settings = settings_of(
-        base,
+        config,
         chose_compute=any(override.key_or_group == "compute" for override in parsed),
         command=command,
     )

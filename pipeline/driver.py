@@ -129,7 +129,7 @@ class Run:
         with Display(self.console, len(self.points), len(self.points) - len(todo), executor.slots) as display:
             for chunk in scheduler.run(self._tasks(todo)):
                 self._take_in(chunk)
-                display.update(chunk, len(scheduler.running), names)
+                display.update(chunk, scheduler.busy, names)
                 if self.buffer.is_due():
                     self.commit()
                 if time.monotonic() - published > _PUBLISH_S:

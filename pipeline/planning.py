@@ -36,7 +36,7 @@ class Request:
     """A command, taken apart."""
 
     loader: ConfigLoader
-    config_name: str
+    base: DictConfig  # composed from all that is not swept
     passed_on: list[str]  # for Hydra to compose
     groups: dict[str, list[str]]  # game and solver choices of the command line
     leaves: dict[str, list[Any]]  # leaf values of the command line, a list of choices each
@@ -45,16 +45,25 @@ class Request:
     composed: dict[tuple[str | None, str | None], DictConfig] = field(default_factory=dict)
 
     def compose(self, game: str | None = None, solver: str | None = None) -> DictConfig:
-        """Compose the config with these group choices (cached; Hydra needs 0.1 s for one)."""
+        """Return the config with these group choices (cached; Hydra needs 0.1 s for one)."""
+        chosen = {group: name for group, name in (("game", game), ("solver", solver)) if name is not None}
+        now = self.base.hydra.runtime.choices
+        if all(now.get(group) == name for group, name in chosen.items()):
+            return self.base
         if (game, solver) not in self.composed:
-            chosen = [f"{group}={name}" for group, name in (("game", game), ("solver", solver)) if name is not None]
-            self.composed[game, solver] = self.loader.load_configuration(
-                config_name=self.config_name, overrides=[*self.passed_on, *chosen], run_mode=RunMode.MULTIRUN
-            )
+            words = [f"{group}={name}" for group, name in chosen.items()]
+            self.composed[game, solver] = self._load([*self.passed_on, *words])
         return self.composed[game, solver]
 
+    def plain(self, group: str, name: str) -> DictConfig:
+        """Compose one group choice as its own YAML has it, nothing else said."""
+        return self._load([*(word for word in self.passed_on if word.startswith("hydra.searchpath=")), f"{group}={name}"])
 
-def take_apart(loader: ConfigLoader, config_name: str, overrides: Sequence[Override]) -> Request:
+    def _load(self, overrides: list[str]) -> DictConfig:
+        return self.loader.load_configuration("config", overrides, run_mode=RunMode.MULTIRUN)
+
+
+def take_apart(loader: ConfigLoader, base: DictConfig, overrides: Sequence[Override]) -> Request:
     """Sort a command's overrides.
 
     Raises
@@ -88,7 +97,7 @@ def take_apart(loader: ConfigLoader, config_name: str, overrides: Sequence[Overr
             raise ConfigError(key, "one value", str(override.input_line), "game, solver, their fields and seed can be swept")
         else:
             passed_on.append(str(override.input_line))
-    return Request(loader, config_name, passed_on, groups, leaves, zipped, union)
+    return Request(loader, base, passed_on, groups, leaves, zipped, union)
 
 
 def _values(override: Override) -> list[Any]:
@@ -107,10 +116,9 @@ def plan(request: Request) -> Iterator[Point]:
     ConfigError
         With the path, before any later point is looked at.
     """
-    base = request.compose(*(request.groups[group][0] if group in request.groups else None for group in _GROUPS))
-    skip = bool(base.skip_impossible)
+    skip = bool(request.base.skip_impossible)
     seen: set[str] = set()
-    for games, solvers, axes in _parts(request, base):
+    for games, solvers, axes in _parts(request):
         for game, solver in itertools.product(games, solvers):
             for point in _Pairing(request, game, solver, axes).points(skip_impossible=skip):
                 if point.hash not in seen:
@@ -118,8 +126,8 @@ def plan(request: Request) -> Iterator[Point]:
                     yield point
 
 
-def _parts(request: Request, base: DictConfig) -> Iterator[tuple[list[str | None], list[str | None], list[Axis]]]:
-    sweep = _plain(base.sweep, resolve=True)
+def _parts(request: Request) -> Iterator[tuple[list[str | None], list[str | None], list[Axis]]]:
+    sweep = _plain(request.base.sweep, resolve=True)
     unknown = sorted(set(sweep) - {"grid", "zip", "union"})
     if unknown:
         raise ConfigError(f"sweep.{unknown[0]}", "grid, zip or union", "an unknown key")
@@ -218,9 +226,7 @@ class _Pairing:
     def _classes(self, group: str) -> list[tuple[str, Any]]:
         found = []
         for name in self.request.loader.get_group_options(group):
-            loaded = self.request.loader.load_configuration(
-                self.request.config_name, [f"{group}={name}"], run_mode=RunMode.MULTIRUN, validate_sweep_overrides=False
-            )
+            loaded = self.request.plain(group, name)
             found.append((name, plan_of(str(loaded[group]["_target_"]), self.context.trust).cls))
         return found
 
@@ -316,10 +322,7 @@ class _Side:
         name = pairing.names[self.group]
         if pairing.config.hydra.runtime.choices.get("experiment") is None or name is None:
             return {}
-        plain = pairing.request.loader.load_configuration(
-            pairing.request.config_name, [f"{self.group}={name}"], run_mode=RunMode.MULTIRUN, validate_sweep_overrides=False
-        )
-        default = _plain(plain[self.group])
+        default = _plain(pairing.request.plain(self.group, name)[self.group])
         changed = [field for field in self.base if self.raw[field] != default.get(field)]
         return {f"{self.group}.{field}": encode(self.base[field]) for field in changed}
 

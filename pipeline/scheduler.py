@@ -15,9 +15,10 @@ from pathlib import Path
 from pipeline.events import Chunk, Limits, Outcome, Status, Task
 from pipeline.executors import Ended, Executor
 
-_FIRST_BATCH = 16
+_FIRST_BATCH = 64
 _LARGEST_BATCH = 20_000
-_FILL = 1.5
+_FILL = 1.1
+_QUEUED = 1  # batches that wait behind the running ones, so that no core waits for the driver
 
 
 @dataclass
@@ -26,6 +27,7 @@ class _Batch:
     began: float
     size: int
     reported: int = 0
+    started: bool = False  # something came of it: until then it may be waiting for a core
 
 
 @dataclass
@@ -44,6 +46,16 @@ class Scheduler:
     handed: dict[str, int] = field(default_factory=dict)
     size: float = _FIRST_BATCH
 
+    @property
+    def queued(self) -> int:
+        """How many batches wait behind the running ones: none where there is one core only."""
+        return _QUEUED if self.executor.slots > 1 else 0
+
+    @property
+    def busy(self) -> int:
+        """How many cores are at work."""
+        return min(len(self.running), self.executor.slots)
+
     def run(self, tasks: Iterable[Task]) -> Iterator[Chunk]:
         """Yield the chunks of all tasks, and failed outcomes for those whose worker died."""
         source = iter(tasks)
@@ -51,7 +63,7 @@ class Scheduler:
         alone: deque[Task] = deque()
         number = 0
         while not self.stopping():
-            while len(self.running) < self.executor.slots:
+            while len(self.running) < self.executor.slots + self.queued:
                 batch = self._next_batch(source, again, alone)
                 if not batch:
                     break
@@ -63,6 +75,8 @@ class Scheduler:
             for which, said in self.executor.poll(0.1):
                 batch_now = self.running[which]
                 if isinstance(said, Chunk):
+                    if not batch_now.started:
+                        batch_now.started, batch_now.began = True, time.perf_counter()
                     for outcome in said.finished:
                         batch_now.tasks.pop(outcome.point)
                         batch_now.reported += 1
@@ -84,7 +98,7 @@ class Scheduler:
             if task is None:
                 break
             batch.append(task)
-        share = -(-len(batch) // self.executor.slots)
+        share = -(-len(batch) // (self.executor.slots + self.queued))
         if len(batch) < int(self.size) and len(batch) > share:  # the last ones: a fair share for every slot
             again.extend(batch[share:])
             batch = batch[:share]

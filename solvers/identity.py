@@ -6,6 +6,7 @@ is not part of it. Lineage = the same without the solver's `extent` field: runs 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -43,7 +44,12 @@ def digest(text: str) -> str:
 
 def lineage(game: Any, solver: Any, seed: int) -> str:
     """Return the hash that all extents of one solve share."""
-    return digest(config_text(describe(game), describe(solver, without=type(solver).extent), seed))
+    return digest(config_text(describe(game), _without_extent(solver), seed))
+
+
+@functools.lru_cache(maxsize=64)
+def _without_extent(solver: Any) -> str:
+    return describe(solver, without=type(solver).extent)
 
 
 def lineage_rng(lineage_hash: str) -> np.random.Generator:

@@ -133,19 +133,29 @@ class Trivial:
     tables: ClassVar[Mapping[str, pa.Schema]] = {"firsts": FIRSTS}
     extent: ClassVar[str | None] = None
 
-    busy_s: float = 0.0
-
     def solve(self, game: Sequence, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
-        end = time.perf_counter() + self.busy_s
-        while time.perf_counter() < end:
-            pass
         yield Result({"firsts": firsts([game], [rng])})
 
     def solve_batch(self, games: Many[Sequence], rngs: Many[np.random.Generator]) -> Result:
-        if self.busy_s:
-            raise NotImplementedError
         table = firsts(games, rngs).add_column(0, pa.field("batch_index", pa.int32()), pa.array(range(len(games)), pa.int32()))
         return Result({"firsts": table}, {}, np.ones(len(games), dtype=bool))
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Keeps a core busy and tells the first value."""
+
+    version: ClassVar[int] = 1
+    takes: ClassVar[type] = Sequence
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"firsts": FIRSTS}
+    extent: ClassVar[str | None] = None
+
+    loops: int = 100_000
+
+    def solve(self, game: Sequence, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
+        for _ in range(self.loops):
+            pass
+        yield Result({"firsts": firsts([game], [rng])})
 
 
 @dataclass(frozen=True, slots=True)
