@@ -126,7 +126,7 @@ def run(folder: Path) -> None:
     began = time.perf_counter()
     executor.start_local(2)
     say("Ray's start-up (left out below)", f"{time.perf_counter() - began:.1f} s")
-    ray.get([bare.remote([0], 0.0) for _ in range(2)])
+    ray.get([bare.remote([0], 0) for _ in range(2)])
     sweep("solver=trivial", "seed=range(0,50)", "compute=ray", "tracking=off", "out=warm/up")
 
     took = sweep("solver=trivial", f"seed=range(0,{TRIVIAL})", "compute=ray", "tracking=off", "out=thousand/it")
