@@ -166,8 +166,8 @@ def _look(arguments: list[str]) -> None:
     """Let Hydra show the composed config, its help or completions; nothing is computed."""
     from hydra.core.plugins import Plugins  # noqa: PLC0415
     from hydra.main import main as hydra_main  # noqa: PLC0415
-    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
 
+    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
     from pipeline.listing import CONF  # noqa: PLC0415
 
     Plugins.instance().register(MinimexSweeper)
@@ -184,8 +184,8 @@ def _hand_to_hydra(arguments: list[str], command: str, console: Console) -> int:
     from hydra import initialize_config_dir  # noqa: PLC0415
     from hydra.core.global_hydra import GlobalHydra  # noqa: PLC0415
     from hydra.core.plugins import Plugins  # noqa: PLC0415
-    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
 
+    from hydra_plugins.minimex_sweeper import MinimexSweeper  # noqa: PLC0415
     from pipeline.listing import CONF  # noqa: PLC0415
 
     Plugins.instance().register(MinimexSweeper)
