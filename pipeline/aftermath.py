@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.driver import Run, keep_manifest
+from pipeline.driver import Run
 from pipeline.findings import print_findings
+from pipeline.manifest import keep_manifest
 from pipeline.report import write_report
 from pipeline.store import SweepDir, load, ranks
 from pipeline.tracking import UI_PAGE, track, ui_command

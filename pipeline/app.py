@@ -260,7 +260,7 @@ def _run(loader: Any, config: Any, overrides: list[str], command: str, console: 
         raise ConfigError(
             "sweep", "at least one point", "none", "skip_impossible left out every pair" if settings.skip_impossible else ""
         )
-    from pipeline.driver import default_name, dry_run, run_sweep  # noqa: PLC0415
+    from pipeline.sweep import default_name, dry_run, run_sweep  # noqa: PLC0415
 
     name = settings.experiment or default_name(points)
     if settings.dry_run:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pipeline import journal as journal_module
-from pipeline.driver import outcome_table
+from pipeline.rows import outcome_table
 from pipeline.events import Outcome
 from pipeline.journal import DirectoryBusy, Journal, locked, recorded_points
 from pipeline.store import load, parameter_column, point_array, read_table

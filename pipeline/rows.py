@@ -1,0 +1,103 @@
+"""From what workers report to rows of points.parquet and of the pipeline's own table `progress`."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from pipeline.events import Advanced, Chunk, Outcome
+from pipeline.points import Point
+from pipeline.store import OUTCOME, POINT, PROGRESS, parameter_column, point_array
+
+_COMMIT_S = 1.0
+_COMMIT_BYTES = 128 << 20
+_NO_METRICS = (("", None),)
+
+
+class Buffer:
+    """Rows that came since the last commit."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+        self.tables: dict[str, list[pa.Table]] = {}
+        self.advanced: dict[str, list[Advanced]] = {}
+        self.bytes = 0
+        self.since = time.monotonic()
+
+    def add(self, chunk: Chunk) -> None:
+        for step in chunk.advanced:
+            self.advanced.setdefault(step.point, []).append(step)
+        for name, table in chunk.tables.items():
+            self.tables.setdefault(name, []).append(table)
+            self.bytes += table.nbytes
+        self.outcomes += chunk.finished
+
+    def is_due(self) -> bool:
+        return bool(self.outcomes) and (self.bytes > _COMMIT_BYTES or time.monotonic() - self.since > _COMMIT_S)
+
+    def take(self) -> tuple[list[Outcome], dict[str, pa.Table]]:
+        """Return all rows of finished points; what running ones said so far stays."""
+        outcomes, tables = self.outcomes, {name: pa.concat_tables(parts) for name, parts in self.tables.items()}
+        steps = [step for one in outcomes for step in self.advanced.pop(one.point, ())]
+        if steps:
+            tables["progress"] = _progress_table(steps)
+        self.outcomes, self.tables, self.bytes, self.since = [], {}, 0, time.monotonic()
+        return outcomes, tables
+
+
+def _progress_table(steps: Sequence[Advanced]) -> pa.Table:
+    rows = [
+        (step.point, step.done, step.total, step.elapsed_s, name, value)
+        for step in steps
+        for name, value in (step.metrics.items() if step.metrics else _NO_METRICS)
+    ]
+    columns = list(zip(*rows, strict=True))
+    arrays = [pa.array(column, kind) for column, kind in zip(columns[1:], PROGRESS.types[1:], strict=True)]
+    return pa.Table.from_arrays([pa.array(columns[0], pa.string()).dictionary_encode(), *arrays], schema=PROGRESS)
+
+
+def outcome_table(outcomes: Sequence[Outcome]) -> pa.Table:
+    """Return the rows of points.parquet without parameters; `config` and `attempts` are still null."""
+    columns = {
+        "config": pa.nulls(len(outcomes), pa.string()),
+        "status": [one.status for one in outcomes],
+        "error": [one.error for one in outcomes],
+        "traceback": [one.traceback for one in outcomes],
+        "wall_s": [one.wall_s for one in outcomes],
+        "attempts": pa.nulls(len(outcomes), pa.int32()),
+        "node": [one.node for one in outcomes],
+        "metrics": [_map_text(one.metrics) for one in outcomes],
+        "rows": [_map_text(one.rows) for one in outcomes],
+    }
+    table = pa.table(columns, schema=OUTCOME)
+    return table.add_column(0, POINT, point_array([one.point for one in outcomes]))
+
+
+def _map_text(values: Mapping[str, float]) -> str:
+    finite = {name: value for name, value in values.items() if math.isfinite(value)}
+    return json.dumps(finite, sort_keys=True, separators=(",", ":"))
+
+
+def with_parameters(rows: pa.Table, points: Sequence[Point], outcomes: Sequence[Outcome] = ()) -> pa.Table:
+    """Put parameters and configs to outcome rows."""
+    configs = pa.array([point.config for point in points], pa.string())
+    rows = rows.set_column(rows.schema.get_field_index("config"), OUTCOME.field("config"), configs)
+    if outcomes:
+        attempts = pa.array([one.attempts for one in outcomes], pa.int32())
+        rows = rows.set_column(rows.schema.get_field_index("attempts"), OUTCOME.field("attempts"), attempts)
+    names = dict.fromkeys(name for point in points for name in point.parameters)
+    for place, name in enumerate(names, 1):
+        one, values = parameter_column(name, [point.parameters.get(name) for point in points])
+        rows = rows.add_column(place, one, values)
+    return rows
+
+
+def statuses(points: pa.Table | None) -> Mapping[str, str]:
+    """Return each recorded point's status."""
+    if points is None:
+        return {}
+    return dict(zip(points["point"].cast(pa.string()).to_pylist(), points["status"].to_pylist(), strict=True))

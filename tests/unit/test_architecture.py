@@ -1,0 +1,20 @@
+"""What import-linter's contracts cannot say: a checker shares no module with the methods it judges."""
+
+from __future__ import annotations
+
+import grimp
+
+GRAPH = grimp.build_graph("solvers")
+CHECKERS = sorted(name for name in GRAPH.modules if name.endswith(".check"))
+
+
+def test_every_family_has_a_checker():
+    families = {name for name in GRAPH.modules if name.count(".") == 1 and GRAPH.find_children(name)} - {"solvers.games"}
+    assert {name.removesuffix(".check") for name in CHECKERS} == families
+
+
+def test_checkers_import_no_method():
+    core = {name for name in GRAPH.modules if name.count(".") == 1 and not GRAPH.find_children(name)}
+    for checker in CHECKERS:
+        foreign = {name for name in GRAPH.find_upstream_modules(checker) if not name.startswith("solvers.games.")} - core
+        assert foreign == set(), f"{checker} depends on {foreign}"
