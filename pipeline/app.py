@@ -18,6 +18,7 @@ from rich.console import Console
 from solvers.errors import ConfigError, MinimexError, did_you_mean
 
 REFUSED, FAILED, INTERRUPTED = 2, 1, 130
+_PIPED_WIDTH = 140  # of output that no terminal folds
 
 _LEAF = re.compile(r"\+{0,2}((game|solver)\.[^=]*|seed|sweep\.(grid|zip|union))=")
 _LOOKING = ("--cfg", "--help", "-h", "--hydra-help", "--info", "-i", "--shell-completion", "-sc", "--package", "-p")
@@ -33,7 +34,8 @@ _USAGE = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    console = Console(highlight=False, markup=False)
+    narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(highlight=False, markup=False, width=None if narrow else _PIPED_WIDTH)
     try:
         status = _dispatch(given, console)
     except MinimexError as error:

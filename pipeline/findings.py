@@ -17,6 +17,9 @@ from solvers.schema import TableInfo
 
 _MOST_ROWS = 20
 _FEWEST_ROWS = 4
+_LONGEST_CELL = 40
+_GAP = 2
+_FIRST = 2  # parameters that stand before findings when room is short
 
 
 def joined(sweep: SweepDir, name: str, points: pa.Array | None = None) -> pa.Table:
@@ -67,32 +70,50 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
         left -= shown
         grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
         title = f"{name}: {grades or 'not judged: minimex verify'}"
-        console.print(_rich_table(rows.slice(0, shown), _shown_columns(sweep, rows, info), title))
-        if shown < len(rows):
-            console.print(f"  ... {len(rows) - shown:,} more: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
+        table, left_out = _rich_table(rows.slice(0, shown), *_shown_columns(sweep, rows, info), title, console.width)
+        console.print(table)
+        rest = [f"{len(rows) - shown:,} more"] if shown < len(rows) else []
+        rest += [f"also {', '.join(left_out)}"] if left_out else []
+        if rest:
+            console.print(f"  ... {'; '.join(rest)}: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
 
 
-def _shown_columns(sweep: SweepDir, rows: pa.Table, info: TableInfo) -> list[str]:
+def _shown_columns(sweep: SweepDir, rows: pa.Table, info: TableInfo) -> tuple[list[str], list[str]]:
+    """Return the parameters that vary and the columns to show."""
     names = rows.schema.names
     own = names[len(sweep.parameters) : -1]
     chosen = [f"{name}_found" if f"{name}_found" in names else name for name in info.columns] if info.columns else own
     said = {name.rpartition(".")[2] for name in chosen}  # a finding that repeats its parameter says it once
     varied = [name for name in sweep.parameters if name.rpartition(".")[2] not in said and _varies(rows, name)]
-    return [*varied, *(name for name in chosen if name in names and rows[name].null_count < len(rows))]
+    return varied, [name for name in chosen if name in names and rows[name].null_count < len(rows)]
 
 
 def _varies(rows: pa.Table, name: str) -> bool:
     return bool(pc.count_distinct(rows[name], mode="all").as_py() > 1)
 
 
-def _rich_table(rows: pa.Table, columns: Sequence[str], title: str) -> Table:
+def _rich_table(rows: pa.Table, varied: list[str], chosen: list[str], title: str, width: int) -> tuple[Table, list[str]]:
+    """Return the table of as many columns as fit, unbroken, and the names of those that did not."""
+    texts = {name: [_shortened(cell_text(value)) for value in rows[name].to_pylist()] for name in [*varied, *chosen]}
+    fitting: set[str] = set()
+    for name in [*varied[:_FIRST], *chosen, *varied[_FIRST:]]:
+        needed = max(len(text) for text in [name, *texts[name]])
+        if needed <= width or not fitting:
+            fitting.add(name)
+            width -= needed + _GAP
     table = Table(title=title, title_justify="left", title_style="bold", header_style="", pad_edge=False, box=None)
-    for name in columns:
-        numeric = pa.types.is_integer(rows.schema.field(name).type) or pa.types.is_floating(rows.schema.field(name).type)
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in rows.select(list(columns)).to_pylist():
-        table.add_row(*(Text(cell_text(value)) for value in row.values()))
-    return table
+    for name in texts:
+        if name in fitting:
+            kind = rows.schema.field(name).type
+            numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+            table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+    for row in zip(*(column for name, column in texts.items() if name in fitting), strict=True):
+        table.add_row(*(Text(text) for text in row))
+    return table, [name for name in texts if name not in fitting]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 3]}..."
 
 
 def cell_text(value: Any) -> str:
