@@ -110,7 +110,8 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     sweep = load(words[0])
     judged = verify(sweep, trust)
     print_judgement(judged, console)
-    write_report(sweep)
+    if not judged.unwritten:
+        write_report(sweep)
     return 0 if judged.holds(strict=options.get("strict") == "true") else FAILED
 
 

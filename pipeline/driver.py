@@ -84,7 +84,8 @@ class Run:
                 break
             taken |= self._take(sibling, missing, taken)
         if taken:
-            self.console.print(f"{len(taken):,} points taken over from other sweeps of {self.root.resolve().parent.name}/")
+            count = f"{len(taken):,} of {len(self.points):,} points"
+            self.console.print(f"{count} are taken over from other sweeps of {self.root.resolve().parent.name}/")
         return taken
 
     def _take(self, sibling: Path, missing: pa.Array, taken: set[str]) -> set[str]:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.findings import cell_text, joined
+from pipeline.findings import cell_text, fitting_table, joined
 from pipeline.store import SweepDir, load
 from pipeline.verify import judgement
 from solvers.errors import ConfigError, did_you_mean
@@ -64,16 +64,16 @@ def _show_rows(sweep: SweepDir, name: str, rows: pa.Table, console: Console) -> 
     if constant and len(sweep.points):
         said = ", ".join(f"{one}={cell_text(sweep.points[one][0].as_py())}" for one in constant)
         console.print(Text(said, style="dim"))
-    shown = [one for one in rows.schema.names if one not in constant and one != "point"] or rows.schema.names
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for one in shown:
-        table.add_column(one, overflow="fold")
-    for row in rows.slice(0, _SCREEN_ROWS).select(shown).to_pylist():
-        table.add_row(*(Text(cell_text(value)) for value in row.values()))
+    empty = {one for one in rows.schema.names if rows[one].null_count == len(rows)}
+    shown = [one for one in rows.schema.names if one not in {*constant, *empty, "point"}] or rows.schema.names
+    varied = [one for one in shown if one in sweep.parameters]
+    own = [one for one in shown if one not in varied]
+    table, left_out = fitting_table(rows.slice(0, _SCREEN_ROWS), varied, own, None, console.width)
     console.print(table)
-    if len(rows) > _SCREEN_ROWS:
-        more = f"{len(rows) - _SCREEN_ROWS:,} more rows: minimex show {sweep.root} {name} to=csv"
-        console.print(more, style="dim", soft_wrap=True)
+    rest = [f"{len(rows) - _SCREEN_ROWS:,} more rows"] if len(rows) > _SCREEN_ROWS else []
+    rest += [f"also {', '.join(left_out)}"] if left_out else []
+    if rest:
+        console.print(f"{'; '.join(rest)}: minimex show {sweep.root} {name} to=csv", style="dim", soft_wrap=True)
 
 
 # ---- formats -----------------------------------------------------------------------------------------------------------------

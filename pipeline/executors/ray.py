@@ -37,6 +37,7 @@ R = TypeVar("R")
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _AHEAD = 64
+_WORKER_S = 120
 _KNOCK_S = 10.0
 
 
@@ -125,8 +126,9 @@ class RayExecutor:
             cores = min(cores, self.cpus)
         nodes = sum(1 for node in ray.nodes() if node["Alive"])
         self.slots = cores
-        place = "this machine" if self.address is None else f"{nodes} nodes at {self.address}"
-        self.where = f"{cores} core{'s' if cores > 1 else ''} of {place}"
+        place = "this machine" if self.address is None else f"{_count(nodes, 'node')} at {self.address}"
+        self.where = f"{_count(cores, 'core')} of {place}"
+        _check_worker(self.limits)
         options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0, "num_returns": "streaming"}
         self.remote = ray.remote(**options)(_stream)
 
@@ -160,6 +162,31 @@ class RayExecutor:
             ray.shutdown()
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _check_worker(limits: Limits) -> None:
+    """Have one worker start and compare versions before anything is computed.
+
+    Raises
+    ------
+    WrongVersion
+        If it runs other code than the driver.
+    ConfigError
+        If no worker starts.
+    """
+    import ray  # noqa: PLC0415
+
+    try:
+        came = ray.get(ray.remote(num_cpus=1, max_retries=0)(versions).remote(), timeout=_WORKER_S)
+    except ray.exceptions.RayError as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise ConfigError("compute", f"a worker within {_WORKER_S} s", said[-1], "compute=inline works without Ray") from error
+    if limits.version and came != limits.version:
+        raise WrongVersion(f"workers have {came}, the driver {limits.version}: install the same on all machines")
+
+
 def _next_of(stream: Any) -> Chunk | Ended:
     import ray  # noqa: PLC0415
 
@@ -178,20 +205,23 @@ def _next_of(stream: Any) -> Chunk | Ended:
     return chunk
 
 
+_LOCAL = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # loopback only: Ray listens on all interfaces otherwise
+    "RAY_AUTH_MODE": "disabled",  # only together with the line above
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+
+
 def start_local(cpus: int | None) -> None:
     """Start a Ray of this process's own, on loopback."""
-    os.environ.update(
-        {
-            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # loopback only: Ray listens on all interfaces otherwise
-            "RAY_AUTH_MODE": "disabled",  # only together with the line above
-            "RAY_USAGE_STATS_ENABLED": "0",
-            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-            "RAY_DEDUP_LOGS": "0",
-        }
-    )
+    os.environ.update(_LOCAL)
     os.environ.pop("RAY_ADDRESS", None)
     import ray  # noqa: PLC0415
+    from ray._private import ray_constants  # noqa: PLC0415
 
+    ray_constants.ENABLE_RAY_CLUSTER = False  # the variable is read when Ray is imported, which may be long ago
     with tempfile.TemporaryDirectory() as empty:
         ray.init(
             address="local",
@@ -208,6 +238,9 @@ def start_local(cpus: int | None) -> None:
                 "working_dir": empty,
             },
         )
+    if ray.util.get_node_ip_address() != "127.0.0.1":
+        ray.shutdown()
+        raise RuntimeError("Ray does not keep to loopback on this machine; compute=inline works without it")
 
 
 def _connect(address: str) -> None:

@@ -290,7 +290,7 @@ def test_a_directory_accumulates(fake):
 def test_siblings_are_reused(fake):
     fake("solver=walk", "-m", "seed=1,2", "out=all/one")
     answer = fake("solver=walk", "-m", "seed=2,3", "out=all/two")
-    assert "1 points taken over from other sweeps" in answer.text
+    assert "1 of 2 points are taken over" in answer.text
     first = {row["point"]: row["seconds"] for row in load("all/one").table("sums").to_pylist()}
     second = {row["point"]: row["seconds"] for row in load("all/two").table("sums").to_pylist()}
     (shared,) = first.keys() & second.keys()
