@@ -10,6 +10,7 @@ Readers need no lock: every file is replaced by a rename.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -25,7 +26,7 @@ import pyarrow.parquet as pq
 
 from solvers.builder import Context
 from solvers.errors import ConfigError, MinimexError, did_you_mean
-from solvers.schema import TableInfo, encoding_of, info_from_json, table_info
+from solvers.schema import TableInfo, encoding_of, info_from_json, info_to_json
 
 POINT_TYPE = pa.dictionary(pa.int32(), pa.string())
 POINT = pa.field("point", POINT_TYPE, nullable=False)
@@ -102,16 +103,21 @@ class SweepDir:
     @functools.cached_property
     def points(self) -> pa.Table:
         """One row a point: `point`, its parameters by dotted name, then `config`, `status`, `error`, ... (see `OUTCOME`)."""
-        return read_table(self.root / "points.parquet")
+        path = self.root / "points.parquet"
+        table = read_table(path)
+        missing = [name for name in ("point", *OUTCOME.names) if table.schema.names.count(name) != 1]
+        if missing:
+            raise DamagedTable(path, f"it has no column {', '.join(missing)}")
+        return table
 
     @functools.cached_property
     def manifest(self) -> dict[str, Any]:
         """What else there is to know: experiment, commands, versions, what tables claim, the MLflow run."""
         try:
-            said: dict[str, Any] = json.loads((self.root / "manifest.json").read_text())
+            said = json.loads((self.root / "manifest.json").read_text())
         except (OSError, ValueError):
             return {}
-        return said
+        return said if isinstance(said, dict) else {}
 
     @property
     def name(self) -> str:
@@ -153,15 +159,25 @@ class SweepDir:
 
     def info(self, name: str) -> TableInfo:
         """Return what a table says about itself; where its file lost the metadata, what the manifest kept."""
-        files = table_files(self.root, name)
+        own, kept = self._own_text(name), self._kept_text(name)
         info = TableInfo(headline="none")
-        if files:
-            try:
-                info = table_info(pq.read_schema(files[0]))
-            except (OSError, ValueError, pa.ArrowException):
-                info = TableInfo(headline="none")
-        kept = self.manifest.get("tables", {}).get(name, "")
+        with contextlib.suppress(ValueError):
+            info = info_from_json(own) if own else info
         return info_from_json(kept) if info.check is None and kept else info
+
+    def is_described(self, name: str) -> bool:
+        """Say whether anything is known of what a table claims, be it that it claims nothing."""
+        return bool(self._own_text(name) or self._kept_text(name))
+
+    def _own_text(self, name: str) -> str:
+        files = table_files(self.root, name)
+        try:
+            return info_to_json(pq.read_schema(files[0])) if files else ""
+        except (OSError, ValueError, pa.ArrowException):
+            return ""
+
+    def _kept_text(self, name: str) -> str:
+        return str(self.manifest.get("tables", {}).get(name, ""))
 
     def context(self, trust: Sequence[str] = ()) -> Context:
         """Return what is needed to build this sweep's games again: its stored inputs."""

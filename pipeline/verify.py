@@ -1,8 +1,9 @@
 """Judging every finding again, from a directory alone: Parquet files and stored inputs, no solver.
 
 Checkers are named by the tables themselves (`solvers.<family>.check:<function>`); where a file lost its metadata the manifest
-knows. Before a checker is asked, the pipeline judges what it can itself: files that cannot be read, columns that changed, points
-whose content does not match their hash, rows missing or too many. Rows that a checker passes over are `unchecked`.
+knows; a table of which neither says how it is judged is `unchecked`, and that is not all right. Before a checker is asked, the
+pipeline judges what it can itself: files that cannot be read, columns that changed, points whose content does not match their
+hash, rows missing, too many or of points that delivered none. Rows that a checker passes over are `unchecked`.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]
 
 @dataclass(frozen=True)
 class Judgement:
-    """The outcome of a verification. `checks` is what checks.parquet holds."""
+    """The outcome of a verification. `checks` is what checks.parquet holds; `unwritten` says why it could not be written, if so."""
 
     checks: pa.Table
     claims: Mapping[str, str]
+    unwritten: str = ""
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Return how many verdicts of each grade each table has."""
@@ -46,16 +48,19 @@ class Judgement:
         return {name: dict(sorted(grades.items(), key=lambda pair: _RANK[pair[0]])) for name, grades in sorted(found.items())}
 
     def holds(self, *, strict: bool = False) -> bool:
-        """Say whether nothing is refuted and every table reaches the grade it claims (`strict`: proved or recomputed)."""
+        """Say whether nothing is refuted and every table reaches the grade it claims (`strict`: proved or recomputed).
+
+        A table that is known to claim nothing has no verdicts; one of which nothing is known may not stay unchecked.
+        """
         for name, grades in self.counts().items():
-            least = "recomputed" if strict else self.claims.get(name, "unchecked")
+            least = "recomputed" if strict else self.claims.get(name, "sampled")
             if any(_RANK[grade] > _RANK[least] for grade in grades):
                 return False
         return True
 
 
 def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | None = None) -> Judgement:
-    """Judge a sweep's findings and write checks.parquet.
+    """Judge a sweep's findings and write checks.parquet (where that cannot be written, the judgement says why).
 
     Parameters
     ----------
@@ -74,8 +79,12 @@ def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | Non
     checks = court.verdicts()
     if only is not None:
         checks = pa.concat_tables([_earlier(sweep, only), checks])
-    write_table(checks, sweep.root / "checks.parquet")
-    return Judgement(checks, {name: info.claims for name, info in court.infos.items() if info.claims})
+    unwritten = ""
+    try:
+        write_table(checks, sweep.root / "checks.parquet")
+    except OSError as error:
+        unwritten = error.strerror or str(error)
+    return Judgement(checks, {name: info.claims for name, info in court.infos.items() if info.claims}, unwritten)
 
 
 def judgement(sweep: SweepDir) -> Judgement:
@@ -90,11 +99,11 @@ def _earlier(sweep: SweepDir, without: Sequence[str]) -> pa.Table:
     from pipeline.store import read_table  # noqa: PLC0415
 
     try:
-        checks = read_table(sweep.root / "checks.parquet")
-    except DamagedTable:
+        checks = read_table(sweep.root / "checks.parquet").cast(CHECKS)
+    except (DamagedTable, ValueError, pa.ArrowException):
         return CHECKS.empty_table()
     known = pa.array(sorted(set(sweep.points["point"].cast(pa.string()).to_pylist()) - set(without)), pa.string())
-    return checks.filter(pc.is_in(checks["point"], value_set=known)).cast(CHECKS)
+    return checks.filter(pc.is_in(checks["point"], value_set=known))
 
 
 class _Court:
@@ -127,9 +136,12 @@ class _Court:
             points["rows"].to_pylist(),
             strict=True,
         ):
+            if point in known:
+                self.say("points", None, point, "refuted", "listed twice")
+                continue
             known.add(point)
-            if (only is None or point in only) and status in ("done", "incomplete"):
-                self._judge_point(point, config, rows)
+            if only is None or point in only:
+                self._judge_point(point, config, rows if status in ("done", "incomplete") else "{}")
         for name, places in self.places.items():
             for point in places.keys() - known:
                 self.say(name, None, point, "refuted", "rows of a point that points.parquet does not have")
@@ -142,42 +154,48 @@ class _Court:
                 self.infos[name] = self.sweep.info(name)
                 if name not in self.sweep.table_names:
                     continue
+                if not self.sweep.is_described(name):
+                    self.say(name, None, None, "unchecked", "neither the table nor the manifest says how it is judged")
                 table = self.sweep.table(name)
-                places = spans(table["point"])
+                places = _places(table["point"])
             except (MinimexError, ValueError, KeyError, pa.ArrowException) as error:
                 self.say(name, None, None, "refuted", f"the table cannot be read: {error}")
                 continue
             came = [[one.name, str(one.type)] for one in table.schema if one.name != "point"]
-            if name in declared and came != declared[name]:
+            if name in declared and _plain(came) != _plain(declared[name]):
                 self.say(name, None, None, "refuted", f"its columns are {came}, declared were {declared[name]}")
             self.tables[name], self.places[name] = table.drop_columns(["point"]), places
 
     def _judge_point(self, point: str, config: str, rows: str) -> None:
-        tables: dict[str, pa.Table] = {}
-        for name, table in self.tables.items():
-            places = self.places[name].get(point, [])
-            if len(places) > 1:
-                tables[name] = pa.concat_tables([table.slice(start, stop - start) for start, stop in places])
-            else:
-                start, stop = places[0] if places else (0, 0)
-                tables[name] = table.slice(start, stop - start)
+        tables = {name: self._rows_of(point, name) for name in self.tables}
         promised = self._promised(rows)
-        for name in promised:
-            have = len(tables[name]) if name in tables else 0
-            if have != promised[name]:
-                self.say(name, None, point, "refuted", f"{have} rows, but {promised[name]} were delivered")
+        for name in {**promised, **tables}:
+            have, delivered = len(tables[name]) if name in tables else 0, promised.get(name, 0)
+            if have != delivered:
+                self.say(name, None, point, "refuted", f"{have} rows, but {delivered} were delivered")
         try:
             if digest(config) != point:
                 raise ValueError("the point's config does not match its hash")  # noqa: TRY301
             game = self.game(json.dumps(json.loads(config)["game"]))
-        except (MinimexError, ValueError, KeyError, TypeError) as error:
+        except (MinimexError, ValueError, KeyError, TypeError, AttributeError) as error:
             for name in promised:
-                self.say(name, None, point, "unchecked", f"the game cannot be built again: {error}")
+                if self._check_of(name) is not None:
+                    self.say(name, None, point, "unchecked", f"the game cannot be built again: {error}")
             return
         for name in promised:
-            info = self.infos.get(name)
-            if info is not None and info.check is not None and name in tables:
-                self._ask(info.check, name, point, game, tables)
+            check = self._check_of(name)
+            if check is not None and name in tables:
+                self._ask(check, name, point, game, tables)
+
+    def _rows_of(self, point: str, name: str) -> pa.Table:
+        table, places = self.tables[name], self.places[name].get(point, [])
+        if len(places) > 1:
+            return pa.concat_tables([table.slice(start, stop - start) for start, stop in places])
+        start, stop = places[0] if places else (0, 0)
+        return table.slice(start, stop - start)
+
+    def _check_of(self, name: str) -> str | None:
+        return self.infos[name].check if name in self.infos else None
 
     def _promised(self, rows: str) -> dict[str, int]:
         try:
@@ -203,6 +221,18 @@ class _Court:
 
     def _build_game(self, described: str) -> Any:
         return rebuild(json.loads(described), "game", self.context)
+
+
+def _plain(columns: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return names and types without what other writers of Parquet change: names of list items, 64-bit offsets."""
+    return [[name, re.sub(r"<\w+: ", "<", kind).replace("large_", "")] for name, kind in columns]
+
+
+def _places(column: pa.ChunkedArray) -> Mapping[str, list[tuple[int, int]]]:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
+        raise ValueError(f"its column point holds {kind}")
+    return spans(column)
 
 
 @functools.cache

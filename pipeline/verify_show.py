@@ -26,4 +26,6 @@ def print_judgement(judged: Judgement, console: Console) -> None:
         style = "red" if row["grade"] == "refuted" else "yellow"
         console.print(Text(f"{row['grade']}: {where} of {(row['point'] or 'all points')[:12]}: {row['reason']}", style=style))
     if len(wrong) > _SHOWN:
-        console.print(f"... {len(wrong) - _SHOWN:,} more in checks.parquet", style="dim")
+        console.print(f"... {len(wrong) - _SHOWN:,} more" + ("" if judged.unwritten else " in checks.parquet"), style="dim")
+    if judged.unwritten:
+        console.print(f"checks.parquet could not be written: {judged.unwritten}", style="red")

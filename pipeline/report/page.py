@@ -225,7 +225,8 @@ class _Report:
         rows = _headlines(one)
         if not len(rows):
             return "" if one.info.headline == "none" else '<p class="muted">There are no rows.</p>'
-        names = list(one.info.columns) or [name for name in one.table.schema.names if name != "point"]
+        there = [name for name in one.table.schema.names if name != "point"]
+        names = [name for name in one.info.columns if name in there] or there
         varied = self.points.varied(one.owners)
         judged = bool((one.grade[rows] != NOT_JUDGED).any())
         limit = max(1, min(_ROWS, _CELLS // (len(names) + len(varied) + judged)))
