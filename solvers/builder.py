@@ -236,8 +236,7 @@ def _read_class(target: str, cls: Any) -> Plan:
 # ---- one converter for each type ---------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _converter(hint: Any) -> Convert:
+def _converter(hint: Any) -> Convert:  # not cached: `int | str` and `str | int` are equal keys and differ in what they read
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint in _SCALARS:
         return _SCALARS[hint]
