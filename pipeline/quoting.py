@@ -34,6 +34,8 @@ def quote_numbers(override: str) -> str:
     lexer = OverrideLexer(InputStream(override))
     lexer.removeErrorListeners()
     tokens = lexer.getAllTokens()
+    if tokens[-1].type == lexer.WS:
+        tokens.pop()
     openers = {lexer.BRACKET_OPEN, lexer.POPEN, lexer.COMMA, lexer.EQUAL}
     closers = {lexer.BRACKET_CLOSE, lexer.BRACE_CLOSE, lexer.PCLOSE, lexer.COMMA}
     keeping: list[bool] = []

@@ -18,6 +18,7 @@ from pipeline.executors import Ended, Executor
 _FIRST_BATCH = 64
 _LARGEST_BATCH = 20_000
 _FILL = 1.1
+_BACKSTOP_S = 10.0
 _QUEUED = 1  # batches that wait behind the running ones, so that no core waits for the driver
 
 
@@ -28,6 +29,7 @@ class _Batch:
     size: int
     reported: int = 0
     started: bool = False  # something came of it: until then it may be waiting for a core
+    heard: float = 0.0  # when something came last
 
 
 @dataclass
@@ -75,8 +77,9 @@ class Scheduler:
             for which, said in self.executor.poll(0.1):
                 batch_now = self.running[which]
                 if isinstance(said, Chunk):
+                    batch_now.heard = time.perf_counter()
                     if not batch_now.started:
-                        batch_now.started, batch_now.began = True, time.perf_counter()
+                        batch_now.started, batch_now.began = True, batch_now.heard
                     for outcome in said.finished:
                         batch_now.tasks.pop(outcome.point)
                         batch_now.reported += 1
@@ -86,8 +89,19 @@ class Scheduler:
                 else:
                     del self.running[which]
                     yield from self._end(batch_now, said, alone)
+            self._end_hung()
         self.executor.cancel()
         self.running.clear()
+
+    def _end_hung(self) -> None:
+        """End batches whose point outlived the signal that should have killed it."""
+        if self.limits.timeout_s is None:
+            return
+        allowed = self.limits.timeout_s + self.limits.grace_s + _BACKSTOP_S
+        for number, batch in self.running.items():
+            if batch.started and time.perf_counter() - batch.heard > allowed:
+                batch.heard = time.perf_counter()
+                self.executor.kill(number)
 
     def _next_batch(self, source: Iterator[Task], again: deque[Task], alone: deque[Task]) -> list[Task]:
         if alone:

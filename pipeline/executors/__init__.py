@@ -33,6 +33,10 @@ class Executor(Protocol):
         """Yield what has happened, after at most about `wait_s` if nothing has."""
         ...
 
+    def kill(self, number: int) -> None:
+        """End one batch by force; `poll` says that it died."""
+        ...
+
     def cancel(self) -> None:
         """End all batches now; their unreported points are lost."""
         ...

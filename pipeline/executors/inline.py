@@ -40,6 +40,9 @@ class InlineExecutor:
         else:
             yield number, chunk
 
+    def kill(self, number: int) -> None:
+        """Nothing to do: this process holds no point to a limit."""
+
     def cancel(self) -> None:
         self.running = None
 
@@ -81,6 +84,10 @@ class ChildExecutor:
             pipe.close()
             self.running = None
         yield number, said
+
+    def kill(self, number: int) -> None:
+        if self.running is not None:
+            self.running[1].kill()
 
     def cancel(self) -> None:
         if self.running is not None:

@@ -148,6 +148,11 @@ class RayExecutor:
                 del self.running[numbers[stream]]
             yield numbers[stream], said
 
+    def kill(self, number: int) -> None:
+        import ray  # noqa: PLC0415
+
+        ray.cancel(self.running[number], force=True)
+
     def cancel(self) -> None:
         import ray  # noqa: PLC0415
 

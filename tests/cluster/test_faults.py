@@ -220,6 +220,15 @@ def test_a_hanging_point_is_killed_with_its_stack(fake):
     assert "_fail" in hung["traceback"]
 
 
+@pytest.mark.parametrize("compute", ["inline", "ray"])
+def test_a_point_that_ignores_the_alarm_is_ended_from_outside(fake, ray, monkeypatch, compute):
+    monkeypatch.setattr("pipeline.scheduler._BACKSTOP_S", 1.0)
+    sweep = ["sweep.grid={game.values: [[1],[2]]}", "solver.points=[1]", "compute.timeout_s=0.5"]
+    answer = fake("solver=trouble", "solver.kind=ignore", *sweep, f"compute={compute}", "out=it")
+    assert answer.status == 1
+    assert load("it").points["status"].to_pylist() == ["timeout", "done"]
+
+
 def test_an_endless_numba_loop_is_killed(fake):
     Path("endless.py").write_text(ENDLESS)
     answer = fake("solver=trivial", "game.values=[]", "game.source=endless.py:Endless", "compute.timeout_s=3", "out=it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
@@ -167,7 +168,7 @@ class Trouble:
     tables: ClassVar[Mapping[str, pa.Schema]] = {"firsts": FIRSTS}
     extent: ClassVar[str | None] = None
 
-    kind: Literal["raise", "hang", "die", "allocate", "wrong", "nothing", "plausible"] = "raise"
+    kind: Literal["raise", "hang", "ignore", "die", "allocate", "wrong", "nothing", "plausible"] = "raise"
     points: tuple[int, ...] = ()
     pause_s: float = 0.0
 
@@ -186,6 +187,10 @@ class Trouble:
         match self.kind:
             case "raise":
                 raise ArithmeticError("raised on purpose")
+            case "ignore":  # as a C library may: the alarm is blocked
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+                while True:
+                    time.sleep(0.01)
             case "die":
                 os._exit(7)
             case "hang":
