@@ -34,8 +34,8 @@ def quote_numbers(override: str) -> str:
     lexer = OverrideLexer(InputStream(override))
     lexer.removeErrorListeners()
     tokens = lexer.getAllTokens()
-    if tokens[-1].type == lexer.WS:
-        tokens.pop()
+    if tokens[-1].type == lexer.WS and override[tokens[-1].start :].isspace():  # fine after a bare number only
+        override = override[: tokens.pop().start]
     openers = {lexer.BRACKET_OPEN, lexer.POPEN, lexer.COMMA, lexer.EQUAL}
     closers = {lexer.BRACKET_CLOSE, lexer.BRACE_CLOSE, lexer.PCLOSE, lexer.COMMA}
     keeping: list[bool] = []
