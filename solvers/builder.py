@@ -274,7 +274,7 @@ def _int(raw: Any, context: Context) -> int:
         return raw
     number: Fraction | None = None
     if isinstance(raw, str):
-        number = _read_exact(raw)
+        number = read_exact(raw)
     elif isinstance(raw, float) and raw.is_integer():
         number = Fraction(int(raw))
     if number is None or number.denominator != 1:
@@ -286,7 +286,7 @@ def _float(raw: Any, context: Context) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         raise ConfigError("", "a number", repr(raw))
     if isinstance(raw, str):
-        number = _read_exact(raw)
+        number = read_exact(raw)
         if number is None:
             raise ConfigError("", "a number", repr(raw))
         raw = number
@@ -307,13 +307,20 @@ def _fraction(raw: Any, context: Context) -> Fraction:
     if isinstance(raw, float):
         hint = "quote it; in a sweep, sweep.grid={key: 'start:stop:step'} is exact"
         raise ConfigError("", "an exact number", f"the float {raw!r}", hint)
-    number = _read_exact(raw) if isinstance(raw, str) else None
+    number = read_exact(raw) if isinstance(raw, str) else None
     if number is None:
         raise ConfigError("", "an exact number, such as 3, 1/2 or 0.25", repr(raw))
     return number
 
 
-def _read_exact(text: str) -> Fraction | None:
+def read_exact(text: str) -> Fraction | None:
+    """Read a number as it was typed; None if it is none, or one too long or too large to compute with.
+
+    Examples
+    --------
+    >>> read_exact("0.10"), read_exact("-2/4"), read_exact("1/0"), read_exact("1e999999999")
+    (Fraction(1, 10), Fraction(-1, 2), None, None)
+    """
     text = text.strip()
     if len(text) > _LONGEST_NUMBER or not _EXACT.fullmatch(text):
         return None
