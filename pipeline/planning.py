@@ -21,7 +21,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from pipeline.grids import Axis, choices, grid_axes, index_product, keys_of, zip_axes
 from pipeline.points import Point, point_of
-from solvers.builder import Context, Plan, encode, plan_of
+from solvers.builder import Context, Plan, encode, plan_of, read_exact
 from solvers.errors import ConfigError, ImpossiblePairing, did_you_mean
 from solvers.identity import describe
 from solvers.inline import refusal
@@ -83,14 +83,14 @@ def take_apart(loader: ConfigLoader, base: DictConfig, overrides: Sequence[Overr
             leaves[key] = _values(override)
         elif key in _GROUPS and not override.is_delete():
             groups[key] = [str(value) for value in _values(override)]
-        elif key in ("sweep.grid", "sweep.zip"):
+        elif key == "sweep.grid":
             for swept, raw in _as_map(override.value(), key).items():
                 if swept in _GROUPS:
                     groups[swept] = [str(value) for value in choices(raw, f"{key}.{swept}")]
-                elif key == "sweep.grid":
-                    leaves[_swept(swept, key)] = choices(raw, f"{key}.{swept}")
                 else:
-                    zipped[_swept(swept, key)] = choices(raw, f"{key}.{swept}")
+                    leaves[_swept(swept, key)] = choices(raw, f"{key}.{swept}")
+        elif key == "sweep.zip":
+            zipped |= {_side(swept, key): choices(raw, f"{key}.{swept}") for swept, raw in _as_map(override.value(), key).items()}
         elif key == "sweep.union":
             union = _as_maps(override.value())
         elif override.is_sweep_override():
@@ -133,13 +133,16 @@ def _parts(request: Request) -> Iterator[tuple[list[str | None], list[str | None
         raise ConfigError(f"sweep.{unknown[0]}", "grid, zip or union", "an unknown key")
     grid, zipped = (_as_map(sweep.get(name), f"sweep.{name}") for name in ("grid", "zip"))
     union = request.union if request.union is not None else _as_maps(sweep.get("union"))
-    typed = {*request.leaves, *request.zipped, *request.groups}
+    typed = [*request.leaves, *request.zipped]
+    twice = request.leaves.keys() & request.zipped.keys()
+    if twice:
+        raise ConfigError(f"sweep.zip.{min(twice)}", "a key that is given once", f"{min(twice)} outside sweep.zip, too")
     for place, part in enumerate(union or [{}]):
         path = f"sweep.union[{place}]" if union else "sweep.grid"
         asked = {**grid, **part}
         chosen = [_chosen(request, asked, group) for group in _GROUPS]
-        free = {_swept(key, path): value for key, value in asked.items() if key not in typed and key not in _GROUPS}
-        side = {_swept(key, "sweep.zip"): value for key, value in zipped.items() if key not in typed and key not in free}
+        free = {_swept(key, path): value for key, value in asked.items() if key not in _GROUPS and not _replaced(key, typed)}
+        side = {_side(key, "sweep.zip"): value for key, value in zipped.items() if not _replaced(key, [*typed, *free])}
         own: list[Axis] = [[{key: value} for value in values] for key, values in request.leaves.items()]
         sides = [*zip_axes(side, "sweep.zip"), *zip_axes(request.zipped, "sweep.zip")]
         yield chosen[0], chosen[1], [*grid_axes(free, path), *sides, *own]
@@ -161,6 +164,17 @@ def _swept(key: str, path: str) -> str:
     if not _LEAF.fullmatch(key):
         raise ConfigError(f"{path}.{key}", "game, solver, game.*, solver.* or seed", "another key")
     return key
+
+
+def _side(key: str, path: str) -> str:
+    if key in _GROUPS:
+        raise ConfigError(f"{path}.{key}", "game.*, solver.* or seed", "a group", "sweep.union puts games and solvers side by side")
+    return _swept(key, path)
+
+
+def _replaced(key: str, by: Sequence[str]) -> bool:
+    """Say whether one of these keys is this one, or holds it (`game.p1` holds `game.p1.rock`)."""
+    return any(key == other or key.startswith(f"{other}.") for other in by)
 
 
 def _chosen(request: Request, asked: Mapping[str, Any], group: str) -> list[str | None]:
@@ -209,9 +223,10 @@ class _Pairing:
                 yield point_of((one.value, one.text), (other.value, other.text), seed, parameters)
 
     def _seed(self, raw: Any) -> int:
-        if isinstance(raw, int) and not isinstance(raw, bool):
-            return raw
-        raise ConfigError("seed", "a whole number", repr(raw))
+        number = read_exact(raw) if isinstance(raw, str) else raw if isinstance(raw, int) else None
+        if number is None or isinstance(raw, bool) or number.denominator != 1:
+            raise ConfigError("seed", "a whole number", repr(raw))
+        return int(number)
 
     def _may_meet(self, game: Any, solver: Any, *, skip_impossible: bool) -> bool:
         reason = refusal(game, solver)
@@ -282,7 +297,8 @@ class _Side:
         values, parameters = dict(self.base), dict(self.chosen)
         for name in self.linked:
             values[name] = self._convert(name, seed)
-        nested: dict[str, Any] = {}
+        whole: dict[str, Any] = {}
+        below: list[tuple[str, str, Any]] = []
         for place in self.mine:
             for key, raw in self.axes[place][indices[place]].items():
                 group, _, path = key.partition(".")
@@ -290,10 +306,15 @@ class _Side:
                     continue
                 name, _, rest = path.partition(".")
                 if rest:
-                    nested[name] = _put(nested.get(name, copy.deepcopy(self.raw.get(name))), rest, raw, f"{group}.{name}")
+                    below.append((name, rest, raw))
                     parameters[key] = raw
                 else:
+                    whole[name] = raw
                     values[name], parameters[key] = self._option(place, indices[place], name, raw)
+        nested: dict[str, Any] = {}
+        for name, rest, raw in below:
+            node = nested.get(name, copy.deepcopy(whole.get(name, self.raw.get(name))))
+            nested[name] = _put(node, rest, raw, f"{self.group}.{name}")
         for name, raw in nested.items():
             values[name] = self._convert(name, raw)
         try:
@@ -335,6 +356,8 @@ def _plain(node: DictConfig, *, resolve: bool = False) -> dict[str, Any]:
 def _resolve(config: DictConfig, path: str, value: Any) -> Any:
     if value == _SEED_LINK or "${" not in str(value):
         return value
+    if _SEED_LINK in str(value):
+        raise ConfigError(path, f"{_SEED_LINK} alone, or no link to the seed", repr(value))
     node = OmegaConf.select(config, path)
     return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
 
