@@ -210,9 +210,9 @@ def _next_of(stream: Any) -> Chunk | Ended:
     return chunk
 
 
+_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray listens on all interfaces otherwise
 _LOCAL = {
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # loopback only: Ray listens on all interfaces otherwise
-    "RAY_AUTH_MODE": "disabled",  # only together with the line above
+    "RAY_AUTH_MODE": "disabled",  # only together with _LOOPBACK
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
@@ -221,12 +221,11 @@ _LOCAL = {
 
 def start_local(cpus: int | None) -> None:
     """Start a Ray of this process's own, on loopback."""
-    os.environ.update(_LOCAL)
+    os.environ.update({**_LOOPBACK, **_LOCAL})
     os.environ.pop("RAY_ADDRESS", None)
+    _keep_to_loopback()
     import ray  # noqa: PLC0415
-    from ray._private import ray_constants  # noqa: PLC0415
 
-    ray_constants.ENABLE_RAY_CLUSTER = False  # the variable is read when Ray is imported, which may be long ago
     with tempfile.TemporaryDirectory() as empty:
         ray.init(
             address="local",
@@ -248,10 +247,20 @@ def start_local(cpus: int | None) -> None:
         raise RuntimeError("Ray does not keep to loopback on this machine; compute=inline works without it")
 
 
+def _keep_to_loopback() -> None:
+    """Set what Ray reads when it is imported, which may be long ago."""
+    from ray._private import ray_constants  # noqa: PLC0415
+
+    ray_constants.ENABLE_RAY_CLUSTER = False
+
+
 def _connect(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    if host in ("127.0.0.1", "localhost"):  # a Ray of this machine that keeps to loopback: Ray would look for it elsewhere
+        os.environ.update(_LOOPBACK)
+        _keep_to_loopback()
     import ray  # noqa: PLC0415
 
-    host, _, port = address.rpartition(":")
     try:
         if port.isdigit():  # Ray itself would knock for a quarter of an hour
             socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
