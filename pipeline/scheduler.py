@@ -6,10 +6,11 @@ and a point whose worker dies while it runs alone is the culprit; it is tried `a
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipeline.events import Chunk, Limits, Outcome, Status, Task
@@ -28,8 +29,8 @@ class _Batch:
     began: float
     size: int
     reported: int = 0
-    started: bool = False  # something came of it: until then it may be waiting for a core
-    heard: float = 0.0  # when something came last
+    placed: bool = False  # it has a core, as far as we can tell; until then it waits behind others
+    heard: float = 0.0  # when something came last; 0: nothing yet
 
 
 @dataclass
@@ -74,18 +75,20 @@ class Scheduler:
                 self.executor.submit(number, batch)
             if not self.running:
                 return
+            self._place()
             for which, said in self.executor.poll(0.1):
                 batch_now = self.running[which]
                 if isinstance(said, Chunk):
-                    batch_now.heard = time.perf_counter()
-                    if not batch_now.started:
-                        batch_now.started, batch_now.began = True, batch_now.heard
+                    now = time.perf_counter()
+                    if not batch_now.heard and said.started and not said.finished:  # its very beginning: no need to guess
+                        batch_now.began = now
+                    batch_now.heard = now
                     for outcome in said.finished:
                         batch_now.tasks.pop(outcome.point)
                         batch_now.reported += 1
                     again.extend(batch_now.tasks.pop(point) for point in said.handed_back)
                     self._tune(batch_now, said)
-                    yield said
+                    yield self._counted(said)
                 else:
                     del self.running[which]
                     yield from self._end(batch_now, said, alone)
@@ -93,13 +96,26 @@ class Scheduler:
         self.executor.cancel()
         self.running.clear()
 
+    def _place(self) -> None:
+        """Let the time of batches that now have a core begin: the oldest ones, as many as there are cores."""
+        for batch in itertools.islice(self.running.values(), self.executor.slots):
+            if not batch.placed:
+                batch.placed, batch.began = True, time.perf_counter()
+
+    def _counted(self, chunk: Chunk) -> Chunk:
+        """Let outcomes of points that killed a worker before say so."""
+        if not any(outcome.point in self.tried for outcome in chunk.finished):
+            return chunk
+        told = tuple(one._replace(attempts=1 + self.tried.get(one.point, 0)) for one in chunk.finished)
+        return replace(chunk, finished=told)
+
     def _end_hung(self) -> None:
         """End batches whose point outlived the signal that should have killed it."""
         if self.limits.timeout_s is None:
             return
         allowed = self.limits.timeout_s + self.limits.grace_s + _BACKSTOP_S
         for number, batch in self.running.items():
-            if batch.started and time.perf_counter() - batch.heard > allowed:
+            if batch.heard and time.perf_counter() - batch.heard > allowed:
                 batch.heard = time.perf_counter()
                 self.executor.kill(number)
 
