@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ def _solve_one(task: Task, limits: Limits, workers: Workers, outbox: _Outbox) ->
     try:
         with _limited(limits, task.point):
             result = yield from _drive(task, limits, workers, outbox, began)
+        outbox.finished(task.point, result, began)
     except Stop:
         outbox.failed(task.point, "timeout", f"time limit of {limits.timeout_s} s reached", None, began)
     except MemoryError as error:
@@ -94,8 +96,6 @@ def _solve_one(task: Task, limits: Limits, workers: Workers, outbox: _Outbox) ->
         outbox.failed(task.point, "failed", f"{said}: {error}".rstrip(": "), traceback.format_exc(), began)
     except Exception as error:  # noqa: BLE001 (the one place that catches all: it records and goes on)
         outbox.failed(task.point, "failed", f"{type(error).__name__}: {error}", traceback.format_exc(), began)
-    else:
-        outbox.finished(task.point, result, began)
 
 
 def _drive(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began: float) -> Generator[Chunk, None, Result]:
@@ -117,11 +117,12 @@ def _drive(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began:
             case Checkpoint(step=step):
                 at_end = step == getattr(task.solver, type(task.solver).extent or "", None)
                 if now - (began if at_end else stored) >= limits.checkpoint_s:
-                    outbox.saved.append(Saved(task.point, line, step, pack(event, rng)))
+                    outbox.saved.append(Saved(task.point, line, index(step), pack(event, rng)))
                     stored = now
             case Progress():
                 numbers = {name: float(value) for name, value in event.metrics.items()}
-                outbox.advanced.append(Advanced(task.point, event.done, event.total, now - began, numbers))
+                total = None if event.total is None else index(event.total)
+                outbox.advanced.append(Advanced(task.point, index(event.done), total, now - began, numbers))
             case _:
                 raise ContractError(f"{type(task.solver).__name__} yielded a {type(event).__name__}")
         if outbox.is_due():
@@ -179,8 +180,8 @@ def _split(result: Result, size: int) -> list[tuple[dict[str, int], dict[str, fl
         if len(indices) and (indices.min() < 0 or indices.max() >= size or (indices[1:] < indices[:-1]).any()):
             raise ContractError(f"batch_index of table {name!r} must ascend from 0 to {size - 1}")
         counts[name] = [0] * size
-        for index in indices.tolist():
-            counts[name][index] += 1
+        for place in indices.tolist():
+            counts[name][place] += 1
     complete = result.complete if hasattr(result.complete, "__len__") else [result.complete] * size
     return [
         (
@@ -282,6 +283,7 @@ class _Outbox:
         self.outcomes.append(Outcome(point, status, error, trace, wall, self.node))
 
     def finished(self, point: str, result: Result, began: float) -> None:
+        """Take a result, or raise before anything of it is taken."""
         counts = {name: len(table) for name, table in result.tables.items()}
         numbers = {name: float(value) for name, value in result.metrics.items()}
         self.note(point, numbers, counts, time.perf_counter() - began, complete=bool(result.complete))
