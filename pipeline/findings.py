@@ -70,7 +70,8 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
         left -= shown
         grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
         title = f"{name}: {grades or 'not judged: minimex verify'}"
-        table, left_out = fitting_table(rows.slice(0, shown), *_shown_columns(sweep, rows, info), title, console.width)
+        table, left_out = fitting_table(rows.slice(0, shown), *_shown_columns(sweep, rows, info), console.width)
+        console.print(Text(title, style="bold"), soft_wrap=True)  # a title of the table would be broken to its width
         console.print(table)
         rest = [f"{len(rows) - shown:,} more"] if shown < len(rows) else []
         rest += [f"also {', '.join(left_out)}"] if left_out else []
@@ -92,7 +93,7 @@ def _varies(rows: pa.Table, name: str) -> bool:
     return bool(pc.count_distinct(rows[name], mode="all").as_py() > 1)
 
 
-def fitting_table(rows: pa.Table, varied: list[str], chosen: list[str], title: str | None, width: int) -> tuple[Table, list[str]]:
+def fitting_table(rows: pa.Table, varied: list[str], chosen: list[str], width: int) -> tuple[Table, list[str]]:
     """Return the table of as many columns as fit, unbroken, and the names of those that did not."""
     texts = {name: [_shortened(cell_text(value)) for value in rows[name].to_pylist()] for name in [*varied, *chosen]}
     fitting: set[str] = set()
@@ -101,7 +102,7 @@ def fitting_table(rows: pa.Table, varied: list[str], chosen: list[str], title: s
         if needed <= width or not fitting:
             fitting.add(name)
             width -= needed + _GAP
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="", pad_edge=False, box=None)
+    table = Table(header_style="", pad_edge=False, box=None)
     for name in texts:
         if name in fitting:
             kind = rows.schema.field(name).type

@@ -68,7 +68,7 @@ def _show_rows(sweep: SweepDir, name: str, rows: pa.Table, console: Console) -> 
     shown = [one for one in rows.schema.names if one not in {*constant, *empty, "point"}] or rows.schema.names
     varied = [one for one in shown if one in sweep.parameters]
     own = [one for one in shown if one not in varied]
-    table, left_out = fitting_table(rows.slice(0, _SCREEN_ROWS), varied, own, None, console.width)
+    table, left_out = fitting_table(rows.slice(0, _SCREEN_ROWS), varied, own, console.width)
     console.print(table)
     rest = [f"{len(rows) - _SCREEN_ROWS:,} more rows"] if len(rows) > _SCREEN_ROWS else []
     rest += [f"also {', '.join(left_out)}"] if left_out else []
