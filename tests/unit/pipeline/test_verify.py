@@ -219,6 +219,13 @@ def test_damaged_tables_are_refuted(sweep, family, table, damage):
     assert not judged.holds()
 
 
+@pytest.mark.parametrize(("family", "table"), FAMILY_TABLES)
+def test_a_column_that_nobody_declared_is_refuted(sweep, family, table):
+    root = sweep(family)
+    rewrite(root / "tables" / f"{table}.parquet", lambda rows: rows.append_column("note", rows["point"].cast(pa.string())))
+    assert "declared were" in reasons(verify(load(root)))
+
+
 def test_another_sweeps_table_is_refuted(sweep, minimex):
     root = sweep("equilibrium")
     minimex("game=forced_rps", "game.a=1/5", "solver=support_enumeration", "tracking=off", "compute=inline", "out=other")
