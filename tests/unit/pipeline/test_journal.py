@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from pipeline import journal as journal_module
-from pipeline.rows import outcome_table
 from pipeline.events import Outcome
 from pipeline.journal import DirectoryBusy, Journal, locked, recorded_points
+from pipeline.rows import outcome_table
 from pipeline.store import load, parameter_column, point_array, read_table
 
 ORDER = [f"{number:032x}" for number in range(12)]
