@@ -175,11 +175,11 @@ class Run:
         if not any(classes.values()):
             return
         folder = self.root / "inputs"
-        folder.mkdir(exist_ok=True)
         for point in points:
             for part in (point.game, point.solver):
                 for sha, content in inputs_of(part).items() if classes[type(part)] else ():
                     if not (folder / sha).exists():
+                        folder.mkdir(exist_ok=True)
                         partial = folder / f".{sha}"
                         partial.write_bytes(content)
                         partial.rename(folder / sha)
