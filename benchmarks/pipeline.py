@@ -66,7 +66,7 @@ def sweep(*arguments: str) -> float:
     """Run one command in this process, whose Ray is already up; return its seconds."""
     began = time.perf_counter()
     try:
-        main(["--config-dir", str(FAKES / "conf"), "trust=[minimex_fakes]", "game=beads", "verify=false", "quiet=true", *arguments])
+        main(["--config-dir", str(FAKES / "fake_conf"), "trust=[minimex_fakes]", "game=beads", "verify=false", "quiet=true", *arguments])
     except SystemExit as ended:
         if ended.code != 0:
             raise RuntimeError(f"{arguments} ended with {ended.code}") from ended

@@ -254,7 +254,7 @@ def test_an_instance_may_refuse(fake):
 
 
 def test_foreign_classes_need_trust(minimex):
-    fakes = Path(__file__).parents[1] / "fakes" / "conf"
+    fakes = Path(__file__).parents[1] / "fakes" / "fake_conf"
     answer = minimex("--config-dir", fakes, "game=beads", "solver=trivial", *QUICK)
     assert answer.status == 2
     assert "trust=[minimex_fakes] admits it" in answer.text

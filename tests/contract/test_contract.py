@@ -10,7 +10,7 @@ import pytest
 import conf
 
 CONF = Path(conf.__file__).parent
-FAKES = Path(__file__).parents[1] / "fakes" / "conf"
+FAKES = Path(__file__).parents[1] / "fakes" / "fake_conf"
 TRUST = ("minimex_fakes",)
 GOOD_FAKES = [pair for pair in suite.pairs(FAKES, TRUST) if pair[0].endswith(("walk", "trivial"))]
 PAIRS = [pytest.param(game, solver, id=name) for name, game, solver in [*GOOD_FAKES, *suite.pairs(CONF)]]

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 FAKES = Path(__file__).parent
-FAKE = ["--config-dir", str(FAKES / "conf"), "trust=[minimex_fakes]", "game=beads", "tracking=off"]
+FAKE = ["--config-dir", str(FAKES / "fake_conf"), "trust=[minimex_fakes]", "game=beads", "tracking=off"]
 
 
 def environment(**more):
