@@ -56,6 +56,18 @@ _METRICS_A_BATCH = 800
 _PARAMS_A_BATCH = 100
 _QUICK = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "4", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
 _PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
+_SILENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}
+_SHORT = 120
+_FAILURES = (  # what urllib3 and MLflow say in some lines of Python, and what it means; `{}` is what the brackets caught
+    (r"NameResolutionError", "no such host"),
+    (r"NewConnectionError.*\[Errno \d+\] ([A-Z][\w ]+)", "{}"),
+    (r"(?:Read|Connect)TimeoutError", "no answer in time"),
+    (r"SSLError", "no secure connection; is it http:// rather than https://?"),
+    (r"RemoteDisconnected|ProtocolError", "it hung up"),
+    (r"too many (\d{3}) error", "it answers with error {}"),
+    (r"error code (\d{3}) !=", "it answers with error {}"),
+    (r"not in a valid JSON format", "what answers there is no MLflow server"),
+)
 _ENDED = {"done": "FINISHED", "incomplete": "FINISHED", "failed": "FAILED", "timeout": "KILLED"}
 
 
@@ -109,9 +121,8 @@ def track(sweep: SweepDir, settings: Tracking, store_folder: Path, said: Callabl
     run_id = None
 
     def lost(error: Exception) -> None:
-        reason = _without_password((str(error).strip() or type(error).__name__).splitlines()[0])[:300]
         fate = "not reached" if run_id is None else "lost half way"
-        said(f"tracking: MLflow at {where} was {fate} ({reason}); the results are safe in {sweep.root}")
+        said(f"tracking: MLflow at {where} was {fate} ({_failure(error)}); the results are safe in {sweep.root}")
 
     with _undisturbed():
         try:
@@ -162,6 +173,16 @@ def _without_password(text: str) -> str:
     return re.sub(r"//[^/@\s]*@", "//", text)
 
 
+def _failure(error: Exception) -> str:
+    """Return in a few words what kind of failure this is."""
+    text = str(error).strip() or type(error).__name__
+    for pattern, meaning in _FAILURES:
+        if found := re.search(pattern, text):
+            return meaning.format(*found.groups()).lower() if found.groups() else meaning
+    line = _without_password(text.splitlines()[0])
+    return line if len(line) <= _SHORT else line[: _SHORT - 3] + "..."
+
+
 def _sqlite_uri(settings: Tracking, store_folder: Path) -> str:
     return f"sqlite:///{_database(settings, store_folder)}"
 
@@ -170,7 +191,7 @@ def _sqlite_uri(settings: Tracking, store_folder: Path) -> str:
 def _undisturbed() -> Iterator[None]:
     """Keep MLflow from phoning home and from talking; put everything back."""
     loggers = [logging.getLogger(name) for name in ("mlflow", "alembic", "sqlalchemy.engine", "urllib3.connectionpool")]
-    with _environment({"MLFLOW_DISABLE_TELEMETRY": "true"}):
+    with _environment(_SILENT):
         with contextlib.suppress(ImportError):
             import mlflow  # noqa: F401, PLC0415 (its import sets levels)
         levels = [one.level for one in loggers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import logging
 import os
@@ -10,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from contextlib import contextmanager
@@ -410,15 +412,52 @@ def free_port() -> int:
 def test_a_server_that_refuses_or_hangs_costs_seconds_and_one_line(tmp_path):
     sweep = make_sweep(tmp_path / "s", 1)
     with silent_server() as hanging:
-        for uri in (f"http://user:secret@127.0.0.1:{free_port()}", hanging):
+        refusing = f"http://user:secret@127.0.0.1:{free_port()}"
+        for uri, kind in ((refusing, "connection refused"), (hanging, "no answer in time")):
             said: list[str] = []
             start = time.monotonic()
             assert track(sweep, Tracking("server", uri), tmp_path, said.append) is None
             assert time.monotonic() - start < 10
             assert len(said) == 1
-            assert "not reached" in said[0]
-            assert said[0].endswith(f"the results are safe in {sweep.root}")
-            assert "secret" not in said[0]
+            shown = uri.replace("user:secret@", "")
+            assert said[0] == f"tracking: MLflow at {shown} was not reached ({kind}); the results are safe in {sweep.root}"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (404, b"<html>\nnowhere\n</html>", "it answers with error 404"),
+        (500, b"", "it answers with error 500"),
+        (200, b"<html>\nwelcome\n</html>", "what answers there is no MLflow server"),
+    ],
+)
+def test_another_kind_of_server_is_named_in_a_few_words(tmp_path, status, body, kind):
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    said: list[str] = []
+    with http.server.HTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        track(make_sweep(tmp_path / "s", 1), Tracking("server", f"http://127.0.0.1:{server.server_port}"), tmp_path, said.append)
+        server.shutdown()
+    assert [f"was not reached ({kind})" in one for one in said] == [True]
+
+
+def test_a_long_reason_is_cut_to_one_short_line(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError("a long story " * 100 + "\nof many lines")
+
+    monkeypatch.setattr("pipeline.tracking._open", full)
+    said: list[str] = []
+    track(make_sweep(tmp_path / "s", 1), Tracking(), tmp_path, said.append)
+    assert "\n" not in said[0]
+    assert len(said[0]) < 200 + 2 * len(str(tmp_path))
 
 
 def test_a_damaged_database_costs_one_line(tmp_path):
@@ -508,7 +547,7 @@ def test_nothing_global_is_changed(tmp_path, capfd):
 
 
 @pytest.mark.long
-def test_the_ui_command_opens_the_ui_and_its_server_can_be_recorded_to(tmp_path):
+def test_the_ui_command_opens_the_ui_and_its_server_can_be_recorded_to(tmp_path, capfd):
     folder = tmp_path / "my sweeps"
     sweep = make_sweep(folder / "tour", 2)
     run_id = track(sweep, Tracking(), folder, print)
@@ -528,6 +567,7 @@ def test_the_ui_command_opens_the_ui_and_its_server_can_be_recorded_to(tmp_path)
         said: list[str] = []
         over_http = track(sweep, Tracking("server", address), folder, said.append)
         assert len(children(client(folder), over_http)) == 2, said
+        assert "View run" not in capfd.readouterr().out
     finally:
         os.killpg(server.pid, 15)
         server.wait(30)
