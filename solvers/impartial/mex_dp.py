@@ -21,6 +21,8 @@ from solvers.impartial.periods import BREAKING, IntArray, find_period
 from solvers.schema import Strip, TableInfo, column, table_schema
 
 MOST_HEAPS = 10_000_000
+MOST_UNKEPT = 100_000
+"""So many heaps anybody can compute again in seconds, and needs no stored nimbers to judge the finding."""
 FIRST_MILESTONE = 1_000
 """A checkpoint is taken here and at every doubling."""
 _OPTIONS_A_STEP = 300_000_000
@@ -33,10 +35,13 @@ NIMBERS = table_schema(
     ],
     TableInfo(
         check="solvers.impartial.check:check_nimbers",
-        claims="proved",
+        claims="sampled",
         headline="none",
         pictures=(Strip("n", "nimber", row_length_from="periods.period", title="nimbers"),),
-        about="The nimber of every heap, one row a heap, from 0 on; no rows if keep_nimbers is false.",
+        about=(
+            "The nimber of every heap, one row a heap, from 0 on; no rows if keep_nimbers is false. Proved up to heap 100,000, and "
+            "all of them where a period is proved within that; beyond, a sample of heaps is computed again."
+        ),
     ),
 )
 PERIODS = table_schema(
@@ -54,10 +59,13 @@ PERIODS = table_schema(
     ],
     TableInfo(
         check="solvers.impartial.check:check_periods",
-        claims="proved",
+        claims="sampled",
         headline="each",
         columns=("code", "status", "period", "preperiod", "max_nimber", "heaps_done", "proof"),
-        about="Whether the nimbers are periodic, with the window that proves it; one row.",
+        about=(
+            "Whether the nimbers are periodic, with the window that proves it; one row. Proved if heaps up to 100,000 decide it; "
+            "beyond, the window is compared in full, in stored nimbers of which a sample is computed again."
+        ),
     ),
 )
 
@@ -71,12 +79,13 @@ class MexDp:
     heap_limit
         Largest heap computed, 0 to 10,000,000.
     keep_nimbers
-        Whether the table `nimbers` is filled; `periods` always is.
+        Whether the table `nimbers` is filled; `periods` always is. Beyond 100,000 heaps the nimbers are the certificate and must
+        be kept: without them nobody could judge what they prove without as much work again.
 
     Raises
     ------
     ConfigError
-        If the limit is out of range.
+        If the limit is out of range, or nimbers that must be kept are not.
 
     Notes
     -----
@@ -107,6 +116,9 @@ class MexDp:
         if not 0 <= self.heap_limit <= MOST_HEAPS:
             hint = "the work grows with its square: a million heaps need minutes, ten million hours, for each breaking digit"
             raise ConfigError("heap_limit", f"0 to {MOST_HEAPS}", repr(self.heap_limit), hint)
+        if not self.keep_nimbers and self.heap_limit > MOST_UNKEPT:
+            hint = f"beyond {MOST_UNKEPT} heaps they are the certificate; a million of them need about 1 MB"
+            raise ConfigError("keep_nimbers", f"true with a heap_limit of {self.heap_limit}", "false", hint)
 
     def cost(self, game: Game) -> float:
         """Estimate seconds, for ordering only."""

@@ -6,11 +6,13 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
+from solvers.contract import GRADES
 from solvers.games.octal import Octal
 from solvers.impartial import check
 from solvers.impartial.check import check_nimbers, check_periods
-from solvers.impartial.mex_dp import MexDp
+from solvers.impartial.mex_dp import MOST_UNKEPT, MexDp
 from solvers.inline import solve
+from solvers.schema import table_info
 
 CHECKERS = {"nimbers": check_nimbers, "periods": check_periods}
 
@@ -221,6 +223,19 @@ def test_heaps_beyond_full_recomputation_are_sampled(small_full):
     came = tables("0.04", 1000)
     assert grades("0.04", came, "nimbers") == {"proved": 301, "sampled": 700}
     assert grades("0.04", came, "periods") == {"sampled": 1}
+
+
+@pytest.mark.parametrize("code", ["0.04", "0.77"])
+@pytest.mark.parametrize("limit", [300, 301, 1000])
+def test_every_right_row_reaches_what_its_table_claims(small_full, code, limit):
+    came = tables(code, limit)
+    for name, table in came.items():
+        claimed = GRADES.index(table_info(table.schema).claims)
+        assert all(GRADES.index(verdict.grade) <= claimed for verdict in verdicts(code, came, name)), name
+
+
+def test_nimbers_may_be_dropped_only_where_the_checker_does_without():
+    assert MOST_UNKEPT <= check.FULL
 
 
 def test_a_proved_period_reaches_beyond_full_recomputation(small_full):

@@ -106,6 +106,13 @@ def test_limit_zero_knows_the_empty_heap_only():
     assert result.complete is True
 
 
+def test_nimbers_that_are_the_certificate_must_be_kept():
+    assert MexDp(100_000, keep_nimbers=False).heap_limit == 100_000
+    with pytest.raises(ConfigError) as refused:
+        MexDp(100_001, keep_nimbers=False)
+    assert str(refused.value).startswith("keep_nimbers: expected true with a heap_limit of 100001, got false (beyond 100000 heaps")
+
+
 def test_keep_nimbers_only_drops_the_nimbers():
     with_them, without = (solve(Octal("0.77"), MexDp(500, keep_nimbers=keep)).tables for keep in (True, False))
     assert with_them["nimbers"].num_rows == 501
