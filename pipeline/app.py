@@ -15,6 +15,7 @@ from typing import Any
 
 from rich.console import Console
 
+from pipeline.errors import SweepCutShort
 from solvers.errors import ConfigError, MinimexError, did_you_mean
 
 REFUSED, FAILED, INTERRUPTED = 2, 1, 130
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console = Console(highlight=False, markup=False, width=None if narrow else _PIPED_WIDTH)
     try:
         status = _dispatch(given, console)
+    except SweepCutShort as error:
+        _complain(str(error))
+        status = FAILED
     except MinimexError as error:
         _complain(str(error))
         status = REFUSED
@@ -46,6 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _complain(f"{where}{(error.strerror or str(error)).lower()}; what was saved stays, the same command goes on")
+        status = FAILED
     sys.stdout.flush()
     sys.exit(status)
 
@@ -141,10 +149,13 @@ def _sweep(given: list[str], console: Console) -> int:
 
         console.print(f"minimex {importlib.metadata.version('minimex')}")
         return 0
+    import yaml  # noqa: PLC0415
     from hydra.errors import HydraException  # noqa: PLC0415
     from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
 
+    from pipeline.hydra_words import in_our_words  # noqa: PLC0415
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
+    from pipeline.settings import GROUPS, PLAIN_KEYS  # noqa: PLC0415
 
     given = [word for word in given if word not in ("-m", "--multirun")]  # every command is a sweep
     completing = any(word in ("-sc", "--shell-completion") for word in given)
@@ -158,10 +169,10 @@ def _sweep(given: list[str], console: Console) -> int:
         if not any(_CHOICE.match(word) for word in given):
             arguments.append("experiment=tour")
         return _hand_to_hydra(arguments, shlex.join(["minimex", *given]), console)
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        _complain(_hydra_words(error))
+        _complain(in_our_words(error, [*GROUPS, *PLAIN_KEYS, "sweep.grid", "sweep.zip", "sweep.union"]))
         return REFUSED
 
 
@@ -233,14 +244,6 @@ def _config_folders(arguments: list[str]) -> tuple[list[str], list[str]]:
         else:
             words.append(word)
     return folders, words
-
-
-def _hydra_words(error: BaseException) -> str:
-    """Return what Hydra or OmegaConf complain about, without their advice on their own options."""
-    lines = [line for line in str(error).splitlines() if line.strip() and "full_key" not in line and "object_type" not in line]
-    if error.__cause__ is not None and str(error.__cause__).splitlines():
-        lines.append(str(error.__cause__).splitlines()[0])
-    return "\n  ".join(lines)
 
 
 def _run(loader: Any, config: Any, overrides: list[str], command: str, console: Console) -> int:

@@ -27,9 +27,9 @@ from pipeline.points import Point
 from pipeline.rows import Buffer, outcome_table, statuses, with_parameters
 from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
-from pipeline.store import OUTCOME, ranks, table_files
+from pipeline.store import OUTCOME, ranks, refuted_points, table_files
 from solvers.builder import holds_files, inputs_of
-from solvers.identity import lineage
+from solvers.identity import canonical, lineage
 
 _COMMIT_S = 1.0
 _COMMIT_BYTES = 128 << 20
@@ -72,8 +72,10 @@ class Run:
         for line in self.journal.said:
             self.console.print(line, style="yellow")
         settled = {"done"} if self.settings.retry_failed else {"done", "incomplete", "failed", "timeout"}
-        wanted = [point for point in self.points if known.get(point.hash) not in settled]
-        taken = self._take_from_siblings(wanted) if wanted else set()
+        wrong = refuted_points(self.root) if self.settings.retry_failed else set()
+        wanted = [point for point in self.points if known.get(point.hash) not in settled or point.hash in wrong]
+        missing = [point for point in wanted if point.hash not in wrong]
+        taken = self._take_from_siblings(missing) if missing else set()
         return [point for point in wanted if point.hash not in taken]
 
     def _take_from_siblings(self, wanted: Sequence[Point]) -> set[str]:
@@ -92,7 +94,8 @@ class Run:
         try:
             points = pq.read_table(sibling / "points.parquet", partitioning=None)
             done = points.filter(pc.and_(pc.equal(points["status"], "done"), pc.is_valid(ranks(points["point"], missing))))
-            hashes = [one for one in done["point"].cast(pa.string()).to_pylist() if one not in taken]
+            unfit = taken | refuted_points(sibling)
+            hashes = [one for one in done["point"].cast(pa.string()).to_pylist() if one not in unfit]
             if not hashes:
                 return set()
             known = pa.array(hashes, pa.string())
@@ -201,7 +204,10 @@ class Names(Mapping[str, str]):
         self.by_hash = by_hash
 
     def __getitem__(self, point: str) -> str:
-        return " ".join(f"{name}={value}" for name, value in self.by_hash[point].parameters.items() if name != "seed")
+        parameters = self.by_hash[point].parameters.items()
+        return " ".join(
+            f"{name}={value if isinstance(value, str) else canonical(value)}" for name, value in parameters if name != "seed"
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_hash)

@@ -44,13 +44,19 @@ def choices(value: Any, path: str) -> list[Any]:
 
 
 def exact_range(start: str, stop: str, step: str, *, path: str) -> list[str]:
-    """Return exact text from start to stop, both ends in (stop only if the steps hit it)."""
+    """Return exact text from start to stop, both ends in."""
     low, high, by = (read_exact(text) for text in (start, stop, step))
     if low is None or high is None or by is None:
         raise ConfigError(path, "start:stop:step in exact numbers", repr(f"{start}:{stop}:{step}"), "such as 0:1:1/60")
     if by == 0 or (high - low) / by < 0:
         raise ConfigError(path, "a step that leads from start to stop", f"step {by} from {low} to {high}")
-    count = int((high - low) / by) + 1
+    steps = (high - low) / by
+    if steps.denominator != 1 and steps < _MOST_STEPS:
+        last = low + int(steps) * by
+        raise ConfigError(
+            path, "steps that hit both ends", f"step {by} from {low} to {high}", f"{low}:{last}:{by} ends where it does"
+        )
+    count = int(steps) + 1
     if count > _MOST_STEPS:
         raise ConfigError(path, f"at most {_MOST_STEPS} steps", str(count) if count < _MOST_STEPS**3 else "many more")
     return [str(low + index * by) for index in range(count)]

@@ -37,7 +37,7 @@ from pipeline.store import (
     table_files,
     write_table,
 )
-from solvers.errors import MinimexError
+from solvers.errors import ConfigError, MinimexError
 
 _LARGE_BYTES = 512 << 20
 _ENTRY = re.compile(r"(\d+)-[0-9a-f]+")
@@ -55,9 +55,15 @@ def locked(root: Path) -> Iterator[None]:
     ------
     DirectoryBusy
         If another process holds it.
+    ConfigError
+        If there can be no such folder.
     """
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / "_lock").open("w") as file:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        lock = (root / "_lock").open("w")
+    except OSError as error:
+        raise ConfigError("out", "a folder that can be written", repr(str(root)), (error.strerror or str(error)).lower()) from error
+    with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

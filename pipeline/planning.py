@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
-from hydra.core.override_parser.types import Override, Transformer
+from hydra.core.override_parser.types import Override, RangeSweep, Transformer
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
@@ -29,6 +30,8 @@ from solvers.inline import refusal
 _LEAF = re.compile(r"(game|solver)\..+|seed")
 _GROUPS = ("game", "solver")
 _SEED_LINK = "${seed}"
+MOST_POINTS = 10_000_000
+"""Of one command: what a driver can hold in memory."""
 
 
 @dataclass(frozen=True)
@@ -71,33 +74,55 @@ def take_apart(loader: ConfigLoader, base: DictConfig, overrides: Sequence[Overr
     ConfigError
         If something is swept that cannot be.
     """
-    passed_on: list[str] = []
-    groups: dict[str, list[str]] = {}
-    leaves: dict[str, list[Any]] = {}
-    zipped: dict[str, list[Any]] = {}
-    union: list[Any] | None = None
+    words = _Words()
     for override in overrides:
+        words.sort(override)
+    for part in words.union or ():
+        for swept in part:
+            words.once(str(swept))
+    return Request(loader, base, words.passed_on, words.groups, words.leaves, words.zipped, words.union)
+
+
+class _Words:
+    """A command's overrides, by kind."""
+
+    def __init__(self) -> None:
+        self.passed_on: list[str] = []
+        self.groups: dict[str, list[str]] = {}
+        self.leaves: dict[str, list[Any]] = {}
+        self.zipped: dict[str, list[Any]] = {}
+        self.union: list[Any] | None = None
+
+    def sort(self, override: Override) -> None:
+        """Put an override to its kind."""
         key = override.key_or_group
-        leaf = bool(_LEAF.fullmatch(key)) and not override.is_delete()
-        if leaf:
-            leaves[key] = _values(override)
-        elif key in _GROUPS and not override.is_delete():
-            groups[key] = [str(value) for value in _values(override)]
-        elif key == "sweep.grid":
+        if override.is_delete() or not (key in _GROUPS or key.startswith("sweep.") or _LEAF.fullmatch(key)):
+            if override.is_sweep_override():
+                raise ConfigError(key, "one value", str(override.input_line), "game, solver, their fields and seed can be swept")
+            self.passed_on.append(str(override.input_line))
+        elif key in ("sweep.grid", "sweep.zip"):
             for swept, raw in _as_map(override.value(), key).items():
-                if swept in _GROUPS:
-                    groups[swept] = [str(value) for value in choices(raw, f"{key}.{swept}")]
-                else:
-                    leaves[_swept(swept, key)] = choices(raw, f"{key}.{swept}")
-        elif key == "sweep.zip":
-            zipped |= {_side(swept, key): choices(raw, f"{key}.{swept}") for swept, raw in _as_map(override.value(), key).items()}
+                self._take(swept, choices(raw, f"{key}.{swept}"), key)
         elif key == "sweep.union":
-            union = _as_maps(override.value())
-        elif override.is_sweep_override():
-            raise ConfigError(key, "one value", str(override.input_line), "game, solver, their fields and seed can be swept")
+            self.union = _as_maps(override.value())
+        elif key.startswith("sweep."):
+            raise ConfigError(key, "sweep.grid, sweep.zip or sweep.union", "an unknown key")
         else:
-            passed_on.append(str(override.input_line))
-    return Request(loader, base, passed_on, groups, leaves, zipped, union)
+            self._take(key, _values(override), "")
+
+    def _take(self, key: str, values: list[Any], path: str) -> None:
+        self.once(key)
+        if path == "sweep.zip":
+            self.zipped[_side(key, path)] = values
+        elif key in _GROUPS:
+            self.groups[key] = [str(value) for value in values]
+        else:
+            self.leaves[_swept(key, path)] = values
+
+    def once(self, key: str) -> None:
+        """Refuse a key that the command has given already: one of its values would be lost without a word."""
+        if key in self.leaves or key in self.zipped or key in self.groups:
+            raise ConfigError(key, "a key that is given once", "it twice", "values separated by commas are swept")
 
 
 def _values(override: Override) -> list[Any]:
@@ -105,7 +130,22 @@ def _values(override: Override) -> list[Any]:
         return [override.value()]
     if not override.is_discrete_sweep():
         raise ConfigError(override.key_or_group, "choices or a range", str(override.input_line))
-    return [Override._convert_value(value) for value in override.sweep_iterator(Transformer.identity)]  # noqa: SLF001
+    _check_range(override)
+    values = [Override._convert_value(value) for value in override.sweep_iterator(Transformer.identity)]  # noqa: SLF001
+    if not values:
+        raise ConfigError(override.key_or_group, "at least one choice", str(override.input_line))
+    return values
+
+
+def _check_range(override: Override) -> None:
+    swept = override.value()
+    if not isinstance(swept, RangeSweep):
+        return
+    said = str(override.input_line)
+    if not swept.step or swept.start is None or swept.stop is None:
+        raise ConfigError(override.key_or_group, "range(start,stop,step) with a step that is not 0", said)
+    if (swept.stop - swept.start) / swept.step > MOST_POINTS:
+        raise ConfigError(override.key_or_group, f"at most {MOST_POINTS:,} points in a sweep", said)
 
 
 def plan(request: Request) -> Iterator[Point]:
@@ -118,7 +158,11 @@ def plan(request: Request) -> Iterator[Point]:
     """
     skip = bool(request.base.skip_impossible)
     seen: set[str] = set()
-    for games, solvers, axes in _parts(request):
+    parts = list(_parts(request))
+    asked = sum(len(games) * len(solvers) * math.prod(map(len, axes)) for games, solvers, axes in parts)
+    if asked > MOST_POINTS:
+        raise ConfigError("sweep", f"at most {MOST_POINTS:,} points", f"{asked:,}", "several commands may share one out=DIR")
+    for games, solvers, axes in parts:
         for game, solver in itertools.product(games, solvers):
             for point in _Pairing(request, game, solver, axes).points(skip_impossible=skip):
                 if point.hash not in seen:
@@ -134,9 +178,6 @@ def _parts(request: Request) -> Iterator[tuple[list[str | None], list[str | None
     grid, zipped = (_as_map(sweep.get(name), f"sweep.{name}") for name in ("grid", "zip"))
     union = request.union if request.union is not None else _as_maps(sweep.get("union"))
     typed = [*request.leaves, *request.zipped]
-    twice = request.leaves.keys() & request.zipped.keys()
-    if twice:
-        raise ConfigError(f"sweep.zip.{min(twice)}", "a key that is given once", f"{min(twice)} outside sweep.zip, too")
     for place, part in enumerate(union or [{}]):
         path = f"sweep.union[{place}]" if union else "sweep.grid"
         asked = {**grid, **part}

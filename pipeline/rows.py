@@ -6,12 +6,14 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
 from pipeline.events import Advanced, Chunk, Outcome
 from pipeline.points import Point
 from pipeline.store import OUTCOME, POINT, PROGRESS, parameter_column, point_array
+from solvers.identity import canonical, digest
 
 _COMMIT_S = 1.0
 _COMMIT_BYTES = 128 << 20
@@ -61,7 +63,7 @@ def _progress_table(steps: Sequence[Advanced]) -> pa.Table:
 
 
 def outcome_table(outcomes: Sequence[Outcome]) -> pa.Table:
-    """Return the rows of points.parquet without parameters; `config` and `attempts` are still null."""
+    """Return the rows of points.parquet without parameters; `config`, `attempts` and `seal` are still null."""
     columns = {
         "config": pa.nulls(len(outcomes), pa.string()),
         "status": [one.status for one in outcomes],
@@ -72,6 +74,7 @@ def outcome_table(outcomes: Sequence[Outcome]) -> pa.Table:
         "node": [one.node for one in outcomes],
         "metrics": [_map_text(one.metrics) for one in outcomes],
         "rows": [_map_text(one.rows) for one in outcomes],
+        "seal": pa.nulls(len(outcomes), pa.string()),
     }
     table = pa.table(columns, schema=OUTCOME)
     return table.add_column(0, POINT, point_array([one.point for one in outcomes]))
@@ -83,17 +86,26 @@ def _map_text(values: Mapping[str, float]) -> str:
 
 
 def with_parameters(rows: pa.Table, points: Sequence[Point], outcomes: Sequence[Outcome] = ()) -> pa.Table:
-    """Put parameters and configs to outcome rows."""
+    """Put parameters and configs to outcome rows, and seal them."""
     configs = pa.array([point.config for point in points], pa.string())
     rows = rows.set_column(rows.schema.get_field_index("config"), OUTCOME.field("config"), configs)
     if outcomes:
         attempts = pa.array([one.attempts for one in outcomes], pa.int32())
         rows = rows.set_column(rows.schema.get_field_index("attempts"), OUTCOME.field("attempts"), attempts)
+    told = zip(points, rows["status"].to_pylist(), rows["rows"].to_pylist(), strict=True)
+    seals = [seal_of(point.hash, point.parameters, point.config, status, counts) for point, status, counts in told]
+    rows = rows.set_column(rows.schema.get_field_index("seal"), OUTCOME.field("seal"), pa.array(seals, pa.string()))
     names = dict.fromkeys(name for point in points for name in point.parameters)
     for place, name in enumerate(names, 1):
         one, values = parameter_column(name, [point.parameters.get(name) for point in points])
         rows = rows.add_column(place, one, values)
     return rows
+
+
+def seal_of(point: str, parameters: Mapping[str, Any], config: str, status: str, rows: str) -> str:
+    """Return the hash of what a row of points.parquet claims, so that a changed parameter is found though it proves nothing."""
+    texts = {name: value if isinstance(value, str) else canonical(value) for name, value in parameters.items() if value is not None}
+    return digest(canonical([point, texts, config, status, rows]))
 
 
 def statuses(points: pa.Table | None) -> Mapping[str, str]:

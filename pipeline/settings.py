@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from pipeline.tracking import Tracking
 from solvers.builder import make
-from solvers.errors import ConfigError
+from solvers.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
 
@@ -34,6 +35,9 @@ class Compute:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigError(name, "a number above 0", repr(value))
+        most = 4 * (os.cpu_count() or 1)
+        if self.kind == "ray" and self.cpus is not None and self.cpus > most:
+            raise ConfigError("cpus", f"at most {most} on this machine", repr(self.cpus), "null: all its cores")
         if self.checkpoint_s < 0:
             raise ConfigError("checkpoint_s", "a number of at least 0", repr(self.checkpoint_s))
         if self.kind == "cluster" and not self.address:
@@ -58,12 +62,18 @@ class Settings:
     chose_compute: bool = False
     command: str = "minimex"
 
+    def __post_init__(self) -> None:
+        if self.out is not None and not self.out.strip():
+            raise ConfigError("out", "a folder", "nothing", "out=DIR, or leave it out for outputs/NAME")
+
     def folder(self, default: str) -> Path:
         """Return the sweep's directory."""
         return Path(self.out) if self.out is not None else Path("outputs") / default
 
 
-_PLAIN = ("out", "dry_run", "on_error", "retry_failed", "skip_impossible", "verify", "quiet", "trust")
+PLAIN_KEYS = ("seed", "out", "dry_run", "on_error", "retry_failed", "skip_impossible", "verify", "quiet", "trust")
+GROUPS = ("game", "solver", "compute", "tracking", "experiment")
+_KNOWN = {*PLAIN_KEYS, *GROUPS, "sweep", "hydra"}
 
 
 def settings_of(config: DictConfig, *, chose_compute: bool, command: str) -> Settings:
@@ -74,7 +84,10 @@ def settings_of(config: DictConfig, *, chose_compute: bool, command: str) -> Set
     ConfigError
         With the path of what does not fit.
     """
-    plain: dict[str, Any] = {name: _container(config[name]) for name in _PLAIN}
+    for key in config:
+        if key not in _KNOWN:
+            raise ConfigError(str(key), "a key minimex knows", "an unknown key", did_you_mean(str(key), _KNOWN - {"hydra"}))
+    plain: dict[str, Any] = {name: _container(config[name]) for name in PLAIN_KEYS if name != "seed"}
     return make(
         Settings,
         compute=_part(Compute, "compute", _container(config.compute)),

@@ -41,9 +41,11 @@ OUTCOME = pa.schema(
         pa.field("node", pa.string()),
         pa.field("metrics", pa.string()),
         pa.field("rows", pa.string()),
+        pa.field("seal", pa.string()),
     ]
 )
-"""Columns of points.parquet after `point` and the parameters. `metrics` and `rows` (rows delivered by table) are JSON maps."""
+"""Columns of points.parquet after `point` and the parameters. `metrics` and `rows` (rows delivered by table) are JSON maps;
+`seal` is a hash of what the row claims (see `pipeline.rows.seal_of`)."""
 
 CHECKS = pa.schema(
     [("table", pa.string()), ("row", pa.int64()), ("point", pa.string()), ("grade", pa.string()), ("reason", pa.string())]
@@ -192,6 +194,15 @@ def table_files(root: Path, name: str) -> list[Path]:
         return []
     single, folder = root / "tables" / f"{name}.parquet", root / "tables" / name
     return ([single] if single.exists() else []) + sorted(folder.glob("*.parquet"))
+
+
+def refuted_points(root: Path) -> set[str]:
+    """Return the points of which checks.parquet says that something is refuted (none where it cannot be read)."""
+    try:
+        checks = pq.read_table(root / "checks.parquet", columns=["point", "grade"], partitioning=None)
+        return set(checks.filter(pc.equal(checks["grade"], "refuted"))["point"].drop_null().to_pylist())
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        return set()
 
 
 # ---- files -------------------------------------------------------------------------------------------------------------------

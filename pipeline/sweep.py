@@ -14,12 +14,14 @@ from typing import Any
 from rich.console import Console
 
 from pipeline.driver import Names, Run, cost_of
+from pipeline.errors import RayLost
 from pipeline.events import Limits
 from pipeline.executors import Executor
 from pipeline.journal import locked, recorded_points
 from pipeline.points import Point
 from pipeline.rows import statuses
 from pipeline.settings import Settings
+from solvers.errors import ConfigError
 from solvers.identity import digest
 
 _SMALL_S = 20.0
@@ -38,16 +40,22 @@ def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, co
         If a cluster that was asked for cannot be reached.
     """
     root = settings.folder(default_name)
-    with locked(root):
-        run = Run(root, points, settings, console)
-        with _signals(run):
-            todo = run.todo()
-            if todo:
-                _compute(run, todo)
-            run.journal.publish(list(run.by_hash))
-        from pipeline.aftermath import conclude  # noqa: PLC0415 (report and MLflow cost time to import)
+    fresh = not root.exists()
+    try:
+        with locked(root):
+            run = Run(root, points, settings, console)
+            with _signals(run):
+                todo = run.todo()
+                if todo:
+                    _compute(run, todo)
+                run.journal.publish(list(run.by_hash))
+            from pipeline.aftermath import conclude  # noqa: PLC0415 (report and MLflow cost time to import)
 
-        status = conclude(run)
+            status = conclude(run)
+    except ConfigError:
+        if fresh and not (root / "points.parquet").exists():  # nothing ran: nothing is left behind
+            shutil.rmtree(root, ignore_errors=True)
+        raise
     return _INTERRUPTED if run.interrupted else status
 
 
@@ -68,23 +76,32 @@ def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Con
     console.print(f"{root}: {len(points):,} points, {done:,} done already{more}")
     names = Names({point.hash: point for point in points[:_FIRST_FEW]})
     for point in points[:_FIRST_FEW]:
-        console.print(f"  {names[point.hash]} seed={point.seed}", markup=False, soft_wrap=True)
+        console.print(f"  {names[point.hash]} seed={point.seed}", soft_wrap=True)
     if len(points) > _FIRST_FEW:
         console.print(f"  ... {len(points) - _FIRST_FEW:,} more")
 
 
 def _compute(run: Run, todo: list[Point]) -> None:
+    """Compute points; where Ray itself ends under them, start it again and go on with the rest."""
     compute = run.settings.compute
     stacks = tempfile.mkdtemp(prefix="minimex-stacks-")
+    limits = Limits(compute.box_s, compute.timeout_s, compute.memory_gb, compute.checkpoint_s, stacks)
     try:
-        limits = Limits(compute.box_s, compute.timeout_s, compute.memory_gb, compute.checkpoint_s, stacks)
-        executor, limits = _executor(run, todo, limits)
-        try:
-            run.compute(todo, executor, limits)
-        finally:
-            executor.close()
+        for attempt in range(compute.attempts + 1):
+            executor, limits = _executor(run, todo, limits)
+            try:
+                run.compute(todo, executor, limits)
+                break
+            except RayLost as error:
+                if attempt == compute.attempts or run.interrupted:
+                    raise
+                run.console.print(f"{error}; going on with another", style="yellow")
+            finally:
+                run.commit()
+                executor.close()
+            done = set(run.new)
+            todo = [point for point in todo if point.hash not in done]
     finally:
-        run.commit()
         shutil.rmtree(stacks, ignore_errors=True)
 
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline.store import CHECKS, DamagedTable, SweepDir, spans, write_table
+from pipeline.rows import seal_of
+from pipeline.store import CHECKS, DamagedTable, SweepDir, parameter_values, spans, write_table
 from solvers.builder import Context
 from solvers.contract import GRADES, Verdict
 from solvers.errors import MinimexError
@@ -145,6 +146,20 @@ class _Court:
         for name, places in self.places.items():
             for point in places.keys() - known:
                 self.say(name, None, point, "refuted", "rows of a point that points.parquet does not have")
+        self._judge_seals(only)
+
+    def _judge_seals(self, only: set[str] | None) -> None:
+        """Refute rows of points.parquet whose parameters, config, status or row counts are not what was sealed."""
+        points = self.sweep.points
+        names = self.sweep.parameters
+        columns = [parameter_values(points, name) for name in names]
+        told = [points[name].to_pylist() for name in ("config", "status", "rows", "seal")]
+        hashes = points["point"].cast(pa.string()).to_pylist()
+        for place, (point, config, status, rows, seal) in enumerate(zip(hashes, *told, strict=True)):
+            if only is None or point in only:
+                parameters = {name: column[place] for name, column in zip(names, columns, strict=True)}
+                if seal_of(point, parameters, config, status, rows) != seal:
+                    self.say("points", None, point, "refuted", "its row in points.parquet is not the one that was written")
 
     def _open_tables(self) -> None:
         declared = self.sweep.manifest.get("columns", {})

@@ -218,6 +218,8 @@ def _plan_of(target: str) -> Plan:
         raise ConfigError("_target_", "a class that exists", repr(target)) from error
     except (ValueError, AttributeError) as error:
         raise ConfigError("_target_", "a class that exists", repr(target)) from error
+    except Exception as error:
+        raise ConfigError("_target_", "a module that can be imported", repr(target), f"{type(error).__name__}: {error}") from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
         raise ConfigError("_target_", "a dataclass", repr(target))
     return _read_class(target, cls)

@@ -18,6 +18,7 @@ import itertools
 import os
 import platform
 import shlex
+import signal
 import socket
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from pipeline.errors import RayLost
 from pipeline.events import Chunk, Limits, Task
 from pipeline.executors import Ended
 from pipeline.worker import run_batch
@@ -165,6 +167,7 @@ class RayExecutor:
 
         if self.started:
             ray.shutdown()
+            signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))  # Ray took it away below Python's own record
 
 
 def _count(number: int, noun: str) -> str:
@@ -186,8 +189,8 @@ def _check_worker(limits: Limits) -> None:
     try:
         came = ray.get(ray.remote(num_cpus=1, max_retries=0)(versions).remote(), timeout=_WORKER_S)
     except ray.exceptions.RayError as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise ConfigError("compute", f"a worker within {_WORKER_S} s", said[-1], "compute=inline works without Ray") from error
+        name = type(error).__name__
+        raise ConfigError("compute", f"a worker within {_WORKER_S} s", name, "compute=inline works without Ray") from error
     if limits.version and came != limits.version:
         raise WrongVersion(f"workers have {came}, the driver {limits.version}: install the same on all machines")
 
@@ -204,6 +207,8 @@ def _next_of(stream: Any) -> Chunk | Ended:
         if isinstance(cause, WrongVersion):
             raise cause from None
         return Ended(f"{type(cause).__name__}: {cause}")
+    except (ray.exceptions.LocalRayletDiedError, ray.exceptions.RaySystemError) as error:
+        raise RayLost(f"Ray itself ended: {type(error).__name__}") from error
     except ray.exceptions.RayError as error:
         lines = str(error).strip().splitlines()
         return Ended(f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}")

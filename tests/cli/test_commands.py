@@ -201,11 +201,19 @@ def test_seeds_follow_into_random_games(fake):
         (["game=octal", "solver=regret_matching"], "these take octal: mex_dp"),
         (["game=octal"], "solver: expected a solver, got nothing (solver= one of mex_dp)"),
         (["solver=mex_dp"], "game: expected a game, got nothing (game= one of octal)"),
-        (["game=octl", "solver=mex_dp"], "Could not find 'game/octl'"),
-        (["game=octal", "solver=mex_dp", "foo=1"], "Key 'foo'"),
-        (["experiment=tuor"], "Could not find 'experiment/tuor'"),
+        (["game=octl", "solver=mex_dp"], "game: expected one of forced_rps, matrix, octal, got 'octl' (did you mean octal?)"),
+        (["game=octal", "solver=mex_dp", "foo=1"], "foo: expected a key minimex knows, got an unknown key"),
+        (
+            ["game=octal", "solver=mex_dp", "+trsut=[x]"],
+            "trsut: expected a key minimex knows, got an unknown key (did you mean trust?)",
+        ),
+        (["game=octal", "solver=mex_dp", "compute.cups=2"], "compute.cups: expected a key minimex knows"),
+        (["experiment=tuor"], "(did you mean tour?)"),
         (["game=octal", "solver=mex_dp", "compute.timeout_s=-1"], "compute.timeout_s: expected a number above 0"),
-        (["game=octal", "solver=mex_dp", "compute=inlin"], "Could not find 'compute/inlin'"),
+        (
+            ["game=octal", "solver=mex_dp", "compute=inlin"],
+            "compute: expected one of cluster, inline, ray, got 'inlin' (did you mean inline",
+        ),
         (["game=octal", "solver=mex_dp", "on_error=shrug"], "on_error: expected one of continue, stop"),
         (["game=octal", "solver=mex_dp", "seed=x"], "seed: expected a whole number, got 'x'"),
         (["game=octal", "solver=mex_dp", "sweep.grid={gme.code: [1]}"], "sweep.grid.gme.code: expected game, solver"),
@@ -216,6 +224,30 @@ def test_seeds_follow_into_random_games(fake):
         (["game=octal", "solver=mex_dp", "tracking=server"], "tracking.uri"),
         (["game=octal", "solver=mex_dp", "game._target_=os.system"], "_target_"),
         (["game=forced_rps", "solver=regret_matching", "solver.opponent=[0.5,0.5]"], "solver.opponent needs 3 numbers"),
+        (["game=octal", "solver=mex_dp", "out="], "out: expected a folder, got nothing"),
+        (["game=octal", "solver=mex_dp", "out=/dev/null"], "out: expected a folder that can be written, got '/dev/null'"),
+        (["game=octal", "solver=mex_dp", "out=/dev/null/below"], "out: expected a folder that can be written"),
+        (["game=octal", "solver=mex_dp", "game.code=glob(*)"], "game.code: expected"),
+        (["game=octal", "solver=mex_dp", "solver.heap_limit=range(5,5)"], "solver.heap_limit: expected at least one choice"),
+        (["game=octal", "solver=mex_dp", "seed=range(0,1000000000)"], "seed: expected at most 10,000,000 points"),
+        (["game=octal", "solver=mex_dp", "solver.heap_limit=range(1,5,0)"], "a step that is not 0"),
+        (
+            ["game=forced_rps", "solver=support_enumeration", "sweep.grid={game.a: '0:1:1/31623', game.b: '0:1:1/31623'}"],
+            "at most 10,000,000 points, got 1,000,077,376",
+        ),
+        (["game=forced_rps", "solver=support_enumeration", "sweep.grid={game.a: '0:1:2/3'}"], "steps that hit both ends"),
+        (["game=octal", "solver=mex_dp", "game.code=0.7", "game.code=0.77"], "game.code: expected a key that is given once"),
+        (
+            ["game=octal", "solver=mex_dp", "game.code=0.7", "sweep.grid={game.code: [0.77]}"],
+            "game.code: expected a key that is given once",
+        ),
+        (
+            ["game=forced_rps", "solver=support_enumeration", "sweep.union=[{game.a: [1]}]", "game.a=0"],
+            "game.a: expected a key that is given once",
+        ),
+        (["game=octal", "solver=mex_dp", "compute.cpus=100000"], "compute.cpus: expected at most"),
+        (["game=octal", "solver=mex_dp", "out=a b(c"], "out: expected a value of Hydra's grammar, got a b(c"),
+        (["game=octal", "solver=mex_dp", "out=${nope.nope}"], "${nope.nope}"),
         (["lst"], "did you mean list?"),
         (["verify", "nowhere"], "nowhere: expected a sweep's directory"),
         (["verify"], "usage: minimex verify DIR"),
@@ -231,6 +263,31 @@ def test_refusals(minimex, arguments, said):
     assert said in answer.text
     assert "Traceback" not in answer.text
     assert not Path("outputs").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["game: {code: [", "a: 1\na: 2\n", "# @package _global_\ndefaults:\n  - override /game: nope\n"],
+    ids=["cut off", "twice", "nowhere"],
+)
+def test_a_broken_experiment_is_one_line(minimex, text):
+    Path("mine/experiment").mkdir(parents=True)
+    Path("mine/experiment/broken.yaml").write_text(text)
+    answer = minimex("--config-dir", "mine", "experiment=broken")
+    assert answer.status == 2
+    assert len(answer.err.strip().splitlines()) == 1
+    assert "Traceback" not in answer.text
+
+
+def test_a_trusted_module_that_raises_is_one_line(minimex, monkeypatch, workdir):
+    Path("raises_at_import.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(str(workdir))
+    Path("mine/game").mkdir(parents=True)
+    Path("mine/game/raises.yaml").write_text("# raises\n_target_: raises_at_import.Game\n")
+    answer = minimex("--config-dir", "mine", "trust=[raises_at_import]", "game=raises", "solver=mex_dp")
+    assert answer.status == 2
+    assert "_target_: expected a module that can be imported" in answer.text
+    assert "ZeroDivisionError" in answer.text
 
 
 def test_a_bad_value_anywhere_in_a_sweep_refuses_it_before_anything_runs(minimex):
@@ -317,6 +374,23 @@ def test_a_failed_point_says_why(fake):
     row = load("here").points.to_pylist()[1]
     assert row["error"] == "ArithmeticError: raised on purpose"
     assert "minimex_fakes" in row["traceback"]
+
+
+def test_a_refuted_point_is_neither_lent_nor_kept(fake):
+    plausible = ["solver=trouble", "solver.kind=plausible", "game.values=[1]"]
+    assert fake(*plausible, "solver.points=[2]", "out=all/one").status == 0
+    spoil(Path("all/one/tables/firsts.parquet"))
+    assert fake(*plausible, "solver.points=[2]", "out=all/two").status == 1, "copied, judged, refuted"
+    again = fake(*plausible, "solver.points=[2]", "retry_failed=true", "out=all/two")
+    assert again.status == 0
+    assert load("all/two").table("firsts")["first"].to_pylist() == ["1"]
+    assert "taken over" not in fake(*plausible, "solver.points=[2]", "out=all/two").text
+
+
+def spoil(path):
+    table = pq.read_table(path)
+    place = table.schema.get_field_index("first")
+    pq.write_table(table.set_column(place, table.schema.field(place), [["7"]]), path)
 
 
 def test_on_error_stop_starts_no_further_point(fake):

@@ -6,12 +6,13 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import psutil
 import pytest
-from conftest_tools import FAKE, start
+from conftest_tools import FAKE, environment, start
 
 from pipeline.store import load
 from solvers.schema import is_effort
@@ -320,3 +321,40 @@ def test_checkpoint_of_another_kind_is_not_run(tmp_path):
     content = pack(Checkpoint(1, {"x": np.arange(3)}), Bomb())
     with pytest.raises(ValueError, match="may not hold"):
         unpack(content)
+
+
+# ---- Ray itself --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_a_raylet_that_dies_costs_no_point(tmp_path, undisturbed):
+    process = start(*FAKE, *SIXTY, "compute=ray", "out=it", cwd=tmp_path)
+    wait_until(lambda: list((tmp_path / "it" / "journal").glob("0*")) or process.poll() is not None)
+    raylets = [one for one in psutil.Process(process.pid).children(recursive=True) if one.name() == "raylet"]
+    assert raylets
+    raylets[0].kill()
+    status, out = finish(process)
+    assert status == 0, out
+    assert "going on with another" in out
+    assert tables(tmp_path / "it") == undisturbed
+
+
+CLOSED = """
+import os, signal
+from pipeline.events import Limits
+from pipeline.executors.ray import RayExecutor, versions
+told = []
+signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+executor = RayExecutor(Limits(version=versions()), 1)
+signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+executor.close()
+os.kill(os.getpid(), signal.SIGTERM)
+print("told", told)
+"""
+
+
+@pytest.mark.long
+def test_sigterm_after_ray_has_ended_is_still_ours():
+    said = subprocess.run([sys.executable, "-P", "-c", CLOSED], env=environment(), capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert "told [<Signals.SIGTERM: 15>]" in said.stdout or "told [15]" in said.stdout
