@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import lcm
 from typing import ClassVar, TypeVar, cast
@@ -100,9 +101,9 @@ def _forced(
     """Return the forced moves of one player in their normal form: positive probabilities only, None if there are none."""
     if probability is not None:
         if forced is not None:
-            raise ConfigError(short, f"null where {path} is given", str(probability), f"write it as {path}.{move}")
+            raise ConfigError(short, f"null where {path} is given", _shown(probability), f"write it as {path}.{move}")
         if not 0 <= probability <= 1:
-            raise ConfigError(short, "a probability, 0 to 1", str(probability))
+            raise ConfigError(short, "a probability, 0 to 1", _shown(probability))
         forced = {move: probability}
     if forced is None:
         return None
@@ -110,11 +111,19 @@ def _forced(
         if name not in MOVES:
             raise ConfigError(f"{path}.{name}", "a move", repr(name), did_you_mean(name, MOVES))
         if not 0 <= one <= 1:
-            raise ConfigError(f"{path}.{name}", "a probability, 0 to 1", str(one))
-    total = sum(forced.values())
+            raise ConfigError(f"{path}.{name}", "a probability, 0 to 1", _shown(one))
+    total = sum(forced.values(), Fraction())
     if total > 1:
-        raise ConfigError(path, "probabilities that sum to at most 1", f"a sum of {total}")
+        raise ConfigError(path, "probabilities that sum to at most 1", f"a sum of {_shown(total)}")
     return FrozenMap({name: one for name, one in forced.items() if one}) if total else None
+
+
+def _shown(number: Fraction) -> str:
+    """Return a number as it reads in a message: exact if that takes at most some 30 digits, else rounded to twelve."""
+    above, below = number.numerator, number.denominator
+    if above.bit_length() + below.bit_length() <= 100:  # noqa: PLR2004 (30 digits)
+        return str(number)
+    return f"about {(Decimal(above) / Decimal(below)).normalize():.12g}"
 
 
 def _played(forced: Mapping[str, Fraction]) -> tuple[list[list[int]], int]:

@@ -84,3 +84,21 @@ def test_refuses_with_the_path(fields, path, said):
 
     assert caught.value.path == path
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "came"),
+    [
+        ({"a": "1e999"}, "about 1e+999"),
+        ({"a": "-1e-999"}, "about -1e-999"),
+        ({"b": "1" * 500 + "/3", "p2": {}}, "about 3.7037037037"),
+        ({"p1": {"rock": "0." + "6" * 999, "paper": "2/3"}}, "a sum of about 1.33333333333"),
+        ({"p1": {"rock": "1", "paper": "1/" + "7" * 1990, "scissors": "0." + "0" * 900 + "1e-999"}}, "a sum of about 1"),
+    ],
+)
+def test_long_numbers_are_short_in_messages(fields, came):
+    with pytest.raises(ConfigError) as caught:
+        make(ForcedRps, **fields)
+
+    assert caught.value.came.startswith(came[:20])
+    assert len(str(caught.value)) < 150
