@@ -20,6 +20,7 @@ Rules
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -42,7 +43,8 @@ _DECADE = (10, 13, 16, 20, 25, 32, 40, 50, 63, 80)  # the preferred numbers R10,
 _SAVED = (1, 2, 5)  # a checkpoint at each of these times a power of ten, ...
 _FIRST_SAVED = 1_000  # ... from here on
 _FIRST_REPORTED = 10
-_LARGEST_PAYOFF = 1e150  # regrets stay finite for as long as anybody can wait
+_LARGEST_PAYOFF = 10**150  # regrets stay finite for as long as anybody can wait
+_LOOKED_THROUGH = 10_000  # payoffs that are looked through while planning: some milliseconds
 _WORK_PER_CALL = 100_000_000  # payoffs looked at between two chances to stop: about a tenth of a second
 _SUM_TOLERANCE = 1e-9
 
@@ -53,8 +55,8 @@ CURVE = table_schema(
     [
         column("iteration", pa.int64(), "iterations done, from 1"),
         column("iterate", pa.string(), "last: the strategies played in this iteration; average: their mean so far"),
-        column("exploitability", pa.float64(), "(gain_p1 + gain_p2) / 2, in payoff units; 0 at an equilibrium"),
-        column("gain_p1", pa.float64(), "what player 1 would gain by the best reply to y"),
+        column("exploitability", pa.float64(), "(gain_p1 + gain_p2) / 2, in payoff units; 0 at an equilibrium of both"),
+        column("gain_p1", pa.float64(), "what player 1 would gain by the best reply to y: what is left to learn"),
         column("gain_p2", pa.float64(), "what player 2 would gain by the best reply to x"),
         column("value_p1", pa.float64(), "what player 2 pays player 1 when x meets y"),
         column("x", _FLOATS, "player 1's probabilities, in the order of the rows"),
@@ -69,7 +71,11 @@ CURVE = table_schema(
             Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability"),
             Curve("iteration", ("gain_p1",), by=("iterate",), log_x=True, log_y=True, title="what player 1 has yet to learn"),
         ),
-        about="how far from an equilibrium the average and the last strategies are, iteration by iteration",
+        about=(
+            "How far from an equilibrium the last and the average strategies are, iteration by iteration. Claimed is that each "
+            "row's numbers follow from its strategies x and y, not that the learner was there. Against a fixed opponent "
+            "exploitability is that of the pair and need not vanish; gain_p1 is what the learner has yet to learn."
+        ),
     ),
 )
 
@@ -87,18 +93,18 @@ class RegretMatching:
         How many, at least 1.
     start
         Initial regrets: a list for player 1 (one number for each row) and one for player 2 (for each column), in payoff units, of
-        any sign. None: zeros.
+        any sign; with a fixed opponent the list of player 1 alone. None: zeros.
     opponent
         Player 2's fixed mix, a probability for each column. Then only player 1 learns, and what he learns is the best reply:
-        `gain_p1` of the average falls to 0. `y` is the opponent throughout, the second list of `start` has no effect, and
-        `exploitability` is still that of the profile, so it need not vanish. None: player 2 learns too.
+        `gain_p1` of the average falls to 0. `y` is the opponent throughout, and `exploitability` is still that of the
+        profile, so it need not vanish. None: player 2 learns too.
 
     Raises
     ------
     ConfigError
         If a field is out of range; while solving, if `start` or `opponent` has not one number for each action.
     InfeasibleGame
-        While solving, if a payoff is beyond 1e150.
+        While solving, if a payoff is beyond 1e150 (of most games that is found while planning).
 
     References
     ----------
@@ -132,14 +138,20 @@ class RegretMatching:
         if self.iterations < 1:
             raise ConfigError("iterations", "at least 1", repr(self.iterations))
         if self.start is not None:
-            _refuse_start(self.start)
+            _refuse_start(self.start, players=2 if self.opponent is None else 1)
         if self.opponent is not None:
             _refuse_mix(self.opponent)
 
     def refuses(self, game: Game) -> str | None:
-        """Say which setting has not as many numbers as the game has actions; None if all fit or the game does not tell."""
+        """Say which setting has not as many numbers as the game has actions, or which payoff is too large for float64.
+
+        None if all fit, or if it takes solving to know: the game does not tell its `shape`, or is too large to look through now.
+        """
         shape: tuple[int, int] | None = getattr(game, "shape", None)
-        return self._misfit(*shape) if shape is not None else None
+        if shape is None:
+            return None
+        is_small = shape[0] * shape[1] <= _LOOKED_THROUGH
+        return self._misfit(*shape) or (_excess(game.form(MatrixGame)) if is_small else None)
 
     def cost(self, game: Game) -> float:
         """Estimate seconds; a game that does not tell its `shape` before its form is built is taken to be small."""
@@ -207,9 +219,10 @@ def _is_saved(iteration: int) -> bool:
 # ---- refusals ----------------------------------------------------------------------------------------------------------------
 
 
-def _refuse_start(start: Start) -> None:
-    if len(start) != 2:  # noqa: PLR2004 (two players)
-        raise ConfigError("start", "two lists of regrets, one for each player", f"{len(start)}")
+def _refuse_start(start: Start, players: int) -> None:
+    if len(start) != players:
+        wanted = "two lists of regrets, one for each player" if players > 1 else "one list of regrets, that of player 1"
+        raise ConfigError("start", wanted, f"{len(start)}", "" if players > 1 else "player 2 has a fixed mix and learns nothing")
     for player, regrets in enumerate(start):
         for index, regret in enumerate(regrets):
             if not abs(regret) <= _LARGEST_PAYOFF:
@@ -223,6 +236,15 @@ def _refuse_mix(mix: tuple[float, ...]) -> None:
     total = math.fsum(mix)
     if abs(total - 1) > _SUM_TOLERANCE:
         raise ConfigError("opponent", "probabilities that sum to 1", f"a sum of {total:.12g}")
+
+
+def _excess(game: MatrixGame) -> str | None:
+    """Say which payoff is too large, without its digits; None if none is."""
+    largest, i, j = max((abs(payoff), i, j) for i, row in enumerate(game.payoffs) for j, payoff in enumerate(row))
+    if largest <= _LARGEST_PAYOFF:
+        return None
+    where = f"{game.row_actions[i]} against {game.column_actions[j]}"
+    return f"the payoff of {where} is beyond {_LARGEST_PAYOFF:g} and regret matching counts in float64: scale the payoffs down"
 
 
 # ---- the state of a run ------------------------------------------------------------------------------------------------------
@@ -260,7 +282,8 @@ class _Play:
         self.state = np.zeros((3, m + n))
         regrets, _, played = self.state
         if self.start is not None:
-            regrets[:] = [*self.start[0], *self.start[1]]
+            given = list(itertools.chain(*self.start))
+            regrets[: len(given)] = given
         if self.opponent is not None:
             played[m:] = np.array(self.opponent) / math.fsum(self.opponent)
 
@@ -331,9 +354,9 @@ class _Play:
 
 
 def _as_floats(game: MatrixGame) -> Floats:
-    largest = max(abs(payoff) for row in game.payoffs for payoff in row)
-    if largest > _LARGEST_PAYOFF:
-        raise InfeasibleGame(f"regret matching counts in float64 and takes payoffs up to {_LARGEST_PAYOFF:g}; scale them down")
+    excess = _excess(game)
+    if excess is not None:
+        raise InfeasibleGame(excess)
     return np.array([[float(payoff) for payoff in row] for row in game.payoffs])
 
 

@@ -15,7 +15,8 @@ from solvers.builder import build, make
 from solvers.contract import Checkpoint, Progress, Result, Stop
 from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
-from solvers.inline import InlineWorkers, last_result
+from solvers.games.matrix import Matrix
+from solvers.inline import InlineWorkers, last_result, refusal
 from solvers.regret.regret_matching import CURVE, RegretMatching, next_recorded
 
 ROOT = Path(__file__).parents[4]
@@ -122,9 +123,7 @@ def test_against_a_fixed_opponent_player_1_learns_the_best_reply():
 
 
 def test_values_of_moves_against_the_fixed_opponent():
-    first = [
-        curve(RPS, RegretMatching(1, start=(start, (0.0,) * 3), opponent=(0.6, 0.3, 0.1))).to_pylist()[0] for start in np.eye(3)
-    ]
+    first = [curve(RPS, RegretMatching(1, start=(tuple(start),), opponent=(0.6, 0.3, 0.1))).to_pylist()[0] for start in np.eye(3)]
 
     assert [one["value_p1"] for one in first] == pytest.approx([-0.2, 0.5, -0.3])
 
@@ -187,9 +186,13 @@ def test_iterations_are_recorded_last_then_average_and_the_final_one_always():
 # ---- going on, stopping ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("opponent", [None, (0.25, 0.25, 0.25, 0.25)], ids=["self-play", "fixed opponent"])
-def test_resuming_at_every_checkpoint_changes_no_bit(opponent):
-    solver = RegretMatching(12_345, start=((0.3, 0.1, 0.0), (0.0, 1.0, 0.2, 0.0)), opponent=opponent)
+@pytest.mark.parametrize(
+    ("start", "opponent"),
+    [(((0.3, 0.1, 0.0), (0.0, 1.0, 0.2, 0.0)), None), (((0.3, 0.1, 0.0),), (0.25, 0.25, 0.25, 0.25))],
+    ids=["self-play", "fixed opponent"],
+)
+def test_resuming_at_every_checkpoint_changes_no_bit(start, opponent):
+    solver = RegretMatching(12_345, start=start, opponent=opponent)
     whole = curve(OBLONG, solver)
 
     saved = checkpoints(OBLONG, solver)
@@ -282,6 +285,8 @@ def test_progress_is_sparse_and_the_result_comes_once_and_last():
         ({"iterations": 0}, "iterations"),
         ({"start": [[1, 2, 3]]}, "start"),
         ({"start": [[1, 2, 3], [1, "x", 3]]}, "start[1][1]"),
+        ({"start": [[1, 2, 3], [1, 2, 3]], "opponent": [0.5, 0.5, 0]}, "start"),
+        ({"start": [], "opponent": [0.5, 0.5, 0]}, "start"),
         ({"start": [[0, 0, "1e200"], [0, 0, 0]]}, "start[0][2]"),
         ({"opponent": [0.5, -0.5, 1]}, "opponent[1]"),
         ({"opponent": [0.5, 0.5, 0.1]}, "opponent"),
@@ -319,8 +324,28 @@ def test_lengths_that_do_not_fit_the_game_are_refused(fields, path):
 
 
 def test_payoffs_beyond_float_are_refused():
-    with pytest.raises(InfeasibleGame):
-        curve(matrix((10**400, 0), (0, 1)), RegretMatching(10))
+    with pytest.raises(InfeasibleGame) as refused:
+        curve(matrix((0, 0), (10**400, 1)), RegretMatching(10))
+
+    assert str(refused.value).startswith("the payoff of r1 against c0 is beyond 1e+150")
+    assert len(str(refused.value)) < 120
+
+
+@pytest.mark.parametrize(("payoff", "is_refused"), [("1e400", True), ("-1e151", True), ("1e150", False), ("1/3", False)])
+def test_payoffs_beyond_float_are_refused_while_planning(payoff, is_refused):
+    game = make(Matrix, payoffs=[["0", payoff], ["0", "1"]])
+
+    reason = refusal(game, RegretMatching())
+
+    assert (reason is not None) == is_refused
+    assert reason is None or "the payoff of r1 against c2 is beyond 1e+150" in reason
+
+
+def test_large_games_are_not_looked_through_while_planning():
+    class Large:
+        shape = (1_000, 1_000)
+
+    assert RegretMatching().refuses(Large()) is None
 
 
 def test_an_opponent_rounded_a_little_is_still_a_distribution():
