@@ -2,13 +2,15 @@
 
 Recomputed in float64, within 1e-9 times the largest payoff: in each row x and y are probability distributions over the game's
 actions, and the value, both gains and the exploitability follow from them. The rows belong together: iterations ascend from 1,
-and each has its last and its average strategies, in this order. Not judged: that regret matching led there.
+each has its last and its average strategies, in this order, and each average can be the mean of strategies played: that of the
+average before, of some in between, and of the last. Not judged: that regret matching led there.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,8 +44,9 @@ def check_curve(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]
         yield Verdict("curve", None, "refuted", "the payoffs are beyond float64")
         return
     faults = _order_faults(rows)
+    played = _Played()
     for index, row in enumerate(rows):
-        fault = faults[index] or _profile_fault(row, payoffs.shape) or _measure_fault(row, payoffs)
+        fault = faults[index] or _profile_fault(row, payoffs.shape) or _measure_fault(row, payoffs) or played.fault(row)
         yield Verdict("curve", index, "refuted" if fault else "recomputed", fault or f"within {_TOLERANCE:g} of the largest payoff")
 
 
@@ -118,6 +121,31 @@ def _measure_fault(row: Row, payoffs: Floats) -> str:
         if not _is_number(stated) or not abs(stated - number) <= allowed:
             return f"{name} is {number:.12g}, stated {stated!r}"
     return ""
+
+
+@dataclass(slots=True)
+class _Played:
+    """What the sound rows so far say of the strategies played: their sum up to iteration `summed`, and those of `last_at`."""
+
+    summed: int = 0
+    total: Floats | float = 0.0
+    last_at: int = 0
+    last: Floats | float = 0.0
+
+    def fault(self, row: Row) -> str:
+        """Take the next sound row; say why it is no mean that goes on from the average before ("": it can be one)."""
+        iteration, profile = row["iteration"], np.array([*row["x"], *row["y"]], dtype=float)
+        if row["iterate"] == "last":
+            self.last_at, self.last = iteration, profile
+            return ""
+        has_last = self.last_at == iteration
+        between = iteration * profile - self.total - (self.last if has_last else 0.0)
+        allowed = iteration * (_TOLERANCE + iteration * np.finfo(float).eps)  # a sum of so many floats
+        nothing_between = has_last and iteration == self.summed + 1
+        if between.min() < -allowed or (nothing_between and between.max() > allowed):
+            return f"the average of iteration {iteration} is no mean that goes on from that of iteration {self.summed}"
+        self.summed, self.total = iteration, iteration * profile
+        return ""
 
 
 def _is_number(value: object) -> bool:

@@ -73,8 +73,9 @@ CURVE = table_schema(
         ),
         about=(
             "How far from an equilibrium the last and the average strategies are, iteration by iteration. Claimed is that each "
-            "row's numbers follow from its strategies x and y, not that the learner was there. Against a fixed opponent "
-            "exploitability is that of the pair and need not vanish; gain_p1 is what the learner has yet to learn."
+            "row's numbers follow from its strategies x and y, and that averages go on from each other; not that the learner was "
+            "there. Against a fixed opponent exploitability is that of the pair and need not vanish; gain_p1 is what the learner "
+            "has yet to learn."
         ),
     ),
 )

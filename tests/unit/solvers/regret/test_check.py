@@ -60,11 +60,49 @@ def test_a_true_curve_is_recomputed_row_by_row(rows):
 
 def test_hand_made_numbers():
     half = {"x": [0.5, 0.5], "y": [0.5, 0.5], "value_p1": 0.0, "gain_p1": 0.0, "gain_p2": 0.0, "exploitability": 0.0}
-    pure = {"x": [1.0, 0.0], "y": [0.5, 0.5], "value_p1": 0.0, "gain_p1": 0.0, "gain_p2": 1.0, "exploitability": 0.5}
+    heads = {"x": [1.0, 0.0], "y": [0.5, 0.5], "value_p1": 0.0, "gain_p1": 0.0, "gain_p2": 1.0, "exploitability": 0.5}
+    tails = {**heads, "x": [0.0, 1.0]}
     pennies = MatrixGame(((Fraction(1), Fraction(-1)), (Fraction(-1), Fraction(1))), NAMES[:2], NAMES[:2])
-    rows = [{"iteration": 1, "iterate": "last", **half}, {"iteration": 1, "iterate": "average", **pure}]
+    rows = [
+        {"iteration": iteration, "iterate": iterate, **numbers}
+        for iteration, iterate, numbers in [(1, "last", heads), (1, "average", heads), (2, "last", tails), (2, "average", half)]
+    ]
 
     assert {verdict.grade for verdict in judge(rows, game=Fixed(pennies))} == {"recomputed"}
+
+
+def measured(x, y):
+    """Numbers that follow from strategies of FORM, so that only their place among the others can be wrong."""
+    payoffs = np.array(FORM.payoffs, dtype=float)
+    earns, costs = payoffs @ y, np.array(x) @ payoffs
+    value = float(np.array(x) @ earns)
+    gains = {"gain_p1": float(earns.max()) - value, "gain_p2": value - float(costs.min())}
+    return {"x": x, "y": y, "value_p1": value, "exploitability": sum(gains.values()) / 2, **gains}
+
+
+@pytest.mark.parametrize("index", [1, 3, 17, 19, 21, 25])
+def test_an_average_that_goes_on_from_no_other_is_refuted(rows, index):
+    mirrored = measured(rows[index]["x"][::-1], rows[index]["y"][::-1])
+
+    verdicts = judge(changed(rows, index, **mirrored))
+
+    assert index in refuted(verdicts)
+    assert "is no mean that goes on from" in verdicts[index].reason
+
+
+@pytest.mark.parametrize("index", [0, 4, 18])
+def test_a_last_strategy_that_its_average_does_not_hold_is_found(rows, index):
+    alone = measured([1.0, 0.0] if rows[index]["x"][0] < 0.5 else [0.0, 1.0], [0.0, 0.0, 1.0])
+
+    assert refuted(judge(changed(rows, index, **alone))) == [index + 1]
+
+
+@pytest.mark.parametrize("opponent", [None, (0.2, 0.3, 0.5)])
+def test_long_runs_keep_the_law_of_means(opponent):
+    solver = RegretMatching(1_000_000, START[: 1 if opponent else 2], opponent)
+    events = solver.solve(FORM, resume=None, workers=InlineWorkers(), rng=np.random.default_rng(0))
+
+    assert refuted(judge(last_result(events, solver).tables["curve"].to_pylist())) == []
 
 
 @pytest.mark.parametrize("name", ["exploitability", "gain_p1", "gain_p2", "value_p1"])
