@@ -111,9 +111,11 @@ class _Words:
             self._take(key, _values(override), "")
 
     def _take(self, key: str, values: list[Any], path: str) -> None:
+        if path == "sweep.zip":
+            _side(key, path)
         self.once(key)
         if path == "sweep.zip":
-            self.zipped[_side(key, path)] = values
+            self.zipped[key] = values
         elif key in _GROUPS:
             self.groups[key] = [str(value) for value in values]
         else:

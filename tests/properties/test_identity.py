@@ -76,7 +76,7 @@ GAMES = st.one_of(
     st.text("01234567", min_size=1, max_size=6).map(lambda digits: Octal(f"0.{digits}")),
 )
 SOLVERS = st.one_of(
-    st.builds(MexDp, st.integers(0, 10**6), st.booleans()),
+    st.builds(MexDp, st.integers(0, 10**5), st.booleans()),
     st.builds(RegretMatching, st.integers(1, 10**6)),
 )
 

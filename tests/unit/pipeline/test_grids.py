@@ -17,7 +17,7 @@ from solvers.errors import ConfigError
     [
         ("0:1:1/4", ["0", "1/4", "1/2", "3/4", "1"]),
         ("1:0:-1/2", ["1", "1/2", "0"]),
-        ("0:1:0.3", ["0", "3/10", "3/5", "9/10"]),
+        ("0:0.9:0.3", ["0", "3/10", "3/5", "9/10"]),
         ("5:5:1", ["5"]),
         ("-1:1:1", ["-1", "0", "1"]),
         (" 0 : 2 : 1 ", ["0", "1", "2"]),
@@ -67,14 +67,16 @@ def test_a_range_has_both_ends_and_equal_steps(start, step, count, down):
     assert found == [start + index * by for index in range(count + 1)]
 
 
-@given(
-    st.fractions(-9, 9, max_denominator=60),
-    st.fractions(0, 9, max_denominator=60),
-    st.fractions(Fraction(1, 9), 2, max_denominator=9),
-)
-def test_a_range_never_goes_beyond_its_end(start, length, step):
-    found = [Fraction(text) for text in exact_range(str(start), str(start + length), str(step), path="k")]
-    assert found[-1] <= start + length < found[-1] + step
+@given(st.fractions(-9, 9, max_denominator=60), st.integers(0, 40), st.fractions(Fraction(1, 9), 2, max_denominator=9))
+def test_a_range_has_both_its_ends(start, steps, step):
+    found = [Fraction(text) for text in exact_range(str(start), str(start + steps * step), str(step), path="k")]
+    assert found == [start + place * step for place in range(steps + 1)]
+
+
+@given(st.integers(0, 40), st.fractions(Fraction(1, 9), 2, max_denominator=9), st.fractions(Fraction(1, 9), Fraction(8, 9)))
+def test_a_range_that_misses_its_end_is_refused(steps, step, beyond):
+    with pytest.raises(ConfigError, match="steps that hit both ends"):
+        exact_range("0", str((steps + beyond) * step), str(step), path="k")
 
 
 def test_a_grid_is_an_axis_for_each_key():

@@ -86,6 +86,7 @@ def make_sweep(
             json.dumps({"nodes": place, "gap": float("inf") if place == 0 else 0.25, "how": "fast"}) for place in range(points)
         ],
         "rows": ["{}"] * points,
+        "seal": [None] * points,
     }
     told = [pa.array(outcome[one.name], one.type) for one in OUTCOME]
     schema = pa.schema([POINT, *(one for one, _ in columns), *OUTCOME])

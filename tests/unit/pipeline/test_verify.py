@@ -18,7 +18,8 @@ from conftest_tools import environment
 
 from pipeline import verify as verify_module
 from pipeline.app import main
-from pipeline.store import CHECKS, DamagedTable, load
+from pipeline.rows import seal_of
+from pipeline.store import CHECKS, DamagedTable, load, parameter_values
 from pipeline.verify import Judgement, judgement, verify
 from solvers.contract import Verdict
 from solvers.games.forced_rps import ForcedRps
@@ -335,9 +336,37 @@ def test_a_table_that_claims_nothing_needs_no_verdict(sweep):
     schema = table_schema([column("point", pa.string()), column("note", pa.string())], TableInfo(about="Notes"))
     pq.write_table(pa.table([points.cast(pa.string()), ["hm"]], schema=schema), root / "tables" / "notes.parquet")
     rewrite_points(root, rows='{"equilibria":1,"notes":1}')
+    reseal(root)
     judged = verify(load(root))
     assert judged.counts() == {"equilibria": {"proved": 4}}
     assert judged.holds(strict=True)
+
+
+def reseal(root):
+    """Seal the points again, as if they had been written so."""
+    sweep = load(root)
+    columns = {name: parameter_values(sweep.points, name) for name in sweep.parameters}
+    seals = [
+        seal_of(row["point"], {name: values[place] for name, values in columns.items()}, row["config"], row["status"], row["rows"])
+        for place, row in enumerate(sweep.points.to_pylist())
+    ]
+    place = sweep.points.schema.get_field_index("seal")
+    pq.write_table(sweep.points.set_column(place, sweep.points.schema.field(place), [seals]), root / "points.parquet")
+
+
+@pytest.mark.parametrize("name", ["game.a", "seed", "solver"])
+def test_a_changed_parameter_is_refuted(sweep, name):
+    root = sweep("equilibrium")
+    assert verify(load(root)).holds()
+    points = load(root).points
+    values = points[name].to_pylist()
+    values[0] = 77 if isinstance(values[0], int) else "1/5"
+    place = points.schema.get_field_index(name)
+    column = pa.array(values, points.schema.field(place).type)
+    pq.write_table(points.set_column(place, points.schema.field(place), column), root / "points.parquet")
+    judged = verify(load(root))
+    assert judged.counts()["points"] == {"refuted": 1}
+    assert not judged.holds()
 
 
 def say_checker(root, name):
