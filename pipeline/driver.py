@@ -29,7 +29,7 @@ from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
 from pipeline.store import OUTCOME, ranks, refuted_points, table_files
 from solvers.builder import holds_files, inputs_of
-from solvers.identity import canonical, lineage
+from solvers.identity import canonical
 
 _COMMIT_S = 1.0
 _COMMIT_BYTES = 128 << 20
@@ -141,14 +141,14 @@ class Run:
         if any(hasattr(point.solver, "cost") for point in todo):
             todo = sorted(todo, key=cost_of, reverse=True)
         for point in todo:
-            yield Task(point.hash, point.game, point.solver, point.seed, self._resume(point))
+            yield Task(point.hash, point.game, point.solver, point.lineage, self._resume(point))
 
     def _resume(self, point: Point) -> bytes | None:
         if not self.checkpoints.known:
             return None
         extent = type(point.solver).extent
         at_most = int(getattr(point.solver, extent)) if extent is not None else None
-        return self.checkpoints.longest(lineage(point.game, point.solver, point.seed), at_most)
+        return self.checkpoints.longest(point.lineage, at_most)
 
     def _take_in(self, chunk: Chunk) -> None:
         for saved in chunk.saved:

@@ -15,12 +15,12 @@ Status = Literal["done", "incomplete", "failed", "timeout"]
 
 
 class Task(NamedTuple):
-    """A point as a worker needs it. `resume` is a stored checkpoint's content."""
+    """A point as a worker needs it. `lineage` derives its random numbers; `resume` is a stored checkpoint's content."""
 
     point: str
     game: Any
     solver: Any
-    seed: int
+    lineage: str
     resume: bytes | None = None
 
 

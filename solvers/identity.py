@@ -44,7 +44,12 @@ def digest(text: str) -> str:
 
 def lineage(game: Any, solver: Any, seed: int) -> str:
     """Return the hash that all extents of one solve share."""
-    return digest(config_text(describe(game), _without_extent(solver), seed))
+    return lineage_of(describe(game), solver, seed)
+
+
+def lineage_of(game: str, solver: Any, seed: int) -> str:
+    """Return the lineage of a game given by its canonical text: quick where a sweep has few solvers."""
+    return digest(config_text(game, _without_extent(solver), seed))
 
 
 @functools.lru_cache(maxsize=64)

@@ -108,7 +108,7 @@ class Scripted:
 
 
 def tasks(count):
-    return [Task(f"p{number}", None, None, 0) for number in range(count)]
+    return [Task(f"p{number}", None, None, "") for number in range(count)]
 
 
 def outcomes(scheduler, count):

@@ -21,6 +21,7 @@ from pipeline.events import Limits, Task
 from pipeline.worker import run_batch
 from solvers.contract import Checkpoint, Progress, Result, Stop
 from solvers.errors import InfeasibleGame
+from solvers.identity import lineage
 from solvers.inline import InlineWorkers, solve
 
 LAZY = Limits(box_s=60)
@@ -51,7 +52,7 @@ def game(*values):
 
 
 def tasks(solver, *games, seed=0):
-    return [Task(f"{number:032x}", one, solver, seed) for number, one in enumerate(games)]
+    return [Task(f"{number:032x}", one, solver, lineage(one, solver, seed)) for number, one in enumerate(games)]
 
 
 def run(batch, limits=LAZY):
@@ -145,7 +146,7 @@ def batched():
 
 
 def alone(batch):
-    return [row for task in batch for row in solve(task.game, task.solver, task.seed).tables["firsts"].to_pylist()]
+    return [row for task in batch for row in solve(task.game, task.solver).tables["firsts"].to_pylist()]
 
 
 def bare(found):
@@ -281,7 +282,7 @@ def test_a_bad_point_is_a_row_and_the_rest_go_on():
     ids=lambda value: "" if isinstance(value, tuple) else value,
 )
 def test_broken_contracts_are_rows_too(events, said):
-    batch = [*tasks(saying(*events), game(1)), Task("f" * 32, game(7), Trivial(), 0)]
+    batch = [*tasks(saying(*events), game(1)), Task("f" * 32, game(7), Trivial(), lineage(game(7), Trivial(), 0))]
     chunks = run(batch, EAGER)
     bad, good = outcomes(chunks)
     assert bad.status == "failed"
@@ -461,5 +462,11 @@ def test_a_form_is_built_once_for_all_solvers_and_seeds():
             return super().form(kind)
 
     one = Counted((Fraction(77),))
-    run([Task(f"{seed:032x}", one, solver, seed) for seed in range(3) for solver in (Walk(10), Walk(20), Trouble())])
+    run(
+        [
+            Task(f"{seed:032x}", one, solver, lineage(one, solver, seed))
+            for seed in range(3)
+            for solver in (Walk(10), Walk(20), Trouble())
+        ]
+    )
     assert len(built) == 1
