@@ -129,6 +129,7 @@ def run(folder: Path) -> None:
     say("peak memory of the driver", f"{peak_mb():.0f} MB (wanted: under 1,000)")
 
     size = int(0.5 / BUSY_S)
+    bare_ray(BUSY, 100_000, size)  # both workers are up
     loops = int(100_000 * BUSY_S * BUSY / 2 / bare_ray(BUSY, 100_000, size))  # two cores are at it
     ratios = []
     for attempt in range(5):

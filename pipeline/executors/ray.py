@@ -130,7 +130,8 @@ class RayExecutor:
         self.slots = cores
         place = "this machine" if self.address is None else f"{_count(nodes, 'node')} at {self.address}"
         self.where = f"{_count(cores, 'core')} of {place}"
-        _check_worker(self.limits)
+        if self.started:
+            _check_worker(self.limits)
         options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0, "num_returns": "streaming"}
         self.remote = ray.remote(**options)(_stream)
 

@@ -142,13 +142,16 @@ class Trivial:
         return Result({"firsts": table}, {}, np.ones(len(games), dtype=bool))
 
 
+WORKED = table_schema([column("loops", pa.int64(), "rounds done")], TableInfo(headline="none", about="Work done"))
+
+
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Keeps a core busy and tells the first value."""
+    """Keeps a core busy and says so in as few words as a table can have."""
 
     version: ClassVar[int] = 1
     takes: ClassVar[type] = Sequence
-    tables: ClassVar[Mapping[str, pa.Schema]] = {"firsts": FIRSTS}
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"worked": WORKED}
     extent: ClassVar[str | None] = None
 
     loops: int = 100_000
@@ -156,7 +159,7 @@ class Busy:
     def solve(self, game: Sequence, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
         for _ in range(self.loops):
             pass
-        yield Result({"firsts": firsts([game], [rng])})
+        yield Result({"worked": pa.Table.from_arrays([pa.array([self.loops])], schema=WORKED)})
 
 
 @dataclass(frozen=True, slots=True)
