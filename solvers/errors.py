@@ -10,6 +10,9 @@ import difflib
 from collections.abc import Iterable
 
 
+_LONGEST = 200
+
+
 class MinimexError(Exception):
     """Base of all errors raised on purpose."""
 
@@ -35,7 +38,8 @@ class ConfigError(MinimexError, ValueError):
         self.path, self.wanted, self.came, self.hint = path, wanted, came, hint
 
     def __str__(self) -> str:
-        said = f"{self.path}: expected {self.wanted}, got {self.came}"
+        came = self.came if len(self.came) <= _LONGEST else f"{self.came[:_LONGEST]}... ({len(self.came):,} characters)"
+        said = f"{self.path}: expected {self.wanted}, got {came}"
         return f"{said} ({self.hint})" if self.hint else said
 
     def under(self, parent: str) -> ConfigError:
