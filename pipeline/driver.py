@@ -31,13 +31,8 @@ from pipeline.store import OUTCOME, ranks, refuted_points, table_files
 from solvers.builder import holds_files, inputs_of
 from solvers.identity import canonical
 
-_COMMIT_S = 1.0
-_COMMIT_BYTES = 128 << 20
 _PUBLISH_S = 600.0
 _LONGEST_NAME = 60
-_SMALL_S = 20.0
-_FIRST_FEW = 5
-_INTERRUPTED = 130
 
 
 @dataclass
