@@ -28,7 +28,7 @@ from pipeline.rows import Buffer, outcome_table, statuses, with_parameters
 from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
 from pipeline.store import OUTCOME, ranks, refuted_points, table_files
-from solvers.builder import holds_files, inputs_of
+from solvers.builder import inputs_of
 from solvers.identity import canonical
 
 _PUBLISH_S = 600.0
@@ -169,14 +169,10 @@ class Run:
         return self.interrupted or (self.failed and self.settings.on_error == "stop")
 
     def _store_inputs(self, points: Sequence[Point]) -> None:
-        kinds: set[Any] = {type(part) for point in points for part in (point.game, point.solver)}
-        classes = {kind: holds_files(kind) for kind in kinds}
-        if not any(classes.values()):
-            return
         folder = self.root / "inputs"
         for point in points:
             for part in (point.game, point.solver):
-                for sha, content in inputs_of(part).items() if classes[type(part)] else ():
+                for sha, content in inputs_of(part).items():
                     if not (folder / sha).exists():
                         folder.mkdir(exist_ok=True)
                         partial = folder / f".{sha}"

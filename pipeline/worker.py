@@ -307,7 +307,7 @@ class _Outbox:
 
     def flush(self) -> Chunk:
         for name, (points, rows, parts) in self.waiting.items():
-            whole = pa.concat_tables(parts)
+            whole = pa.concat_tables(parts).combine_chunks()  # a chunk a point would be shipped one by one
             column = point_array(points, rows)
             self.tables.setdefault(name, []).append(whole.add_column(0, pa.field("point", POINT_TYPE, nullable=False), column))
         chunk = Chunk(

@@ -176,7 +176,7 @@ def encode_fields(built: Any) -> dict[str, Any]:
 def inputs_of(built: Any) -> dict[str, bytes]:
     """Return the content of every input file an object holds, by sha256."""
     found: dict[str, bytes] = {}
-    stack = [built]
+    stack = [getattr(built, name) for name in file_fields(type(built))]  # type: ignore[arg-type] # a class is hashable
     while stack:
         value = stack.pop()
         if isinstance(value, File):
@@ -188,14 +188,23 @@ def inputs_of(built: Any) -> dict[str, bytes]:
         elif isinstance(value, Mapping):
             stack.extend(value.values())
         elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            stack.extend(getattr(value, name) for name in _field_names(type(value)))
+            stack.extend(getattr(value, name) for name in file_fields(type(value)))
     return found
 
 
 @functools.cache
-def holds_files(cls: type) -> bool:
-    """Say whether a class has a field that may hold a `File` or `Source` (looked up by annotation, not nested classes)."""
-    return any(mark in str(hint) for hint in typing.get_type_hints(cls).values() for mark in ("contract.File", "contract.Source"))
+def file_fields(cls: type) -> tuple[str, ...]:
+    """Return the fields of a class that may hold a `File` or `Source`, however deep; most classes have none."""
+    hints = typing.get_type_hints(cls)
+    return tuple(one.name for one in dataclasses.fields(cls) if _may_hold_file(hints[one.name]))
+
+
+def _may_hold_file(hint: Any) -> bool:
+    if hint in (File, Source):
+        return True
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return bool(file_fields(hint))
+    return any(_may_hold_file(one) for one in typing.get_args(hint))
 
 
 # ---- reading classes ---------------------------------------------------------------------------------------------------------

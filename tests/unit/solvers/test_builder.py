@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pytest
 
-from solvers.builder import Context, build, encode, encode_fields, holds_files, inputs_of, make, plan_of
+from solvers.builder import Context, build, encode, encode_fields, file_fields, inputs_of, make, plan_of
 from solvers.contract import File, FrozenMap, Source
 from solvers.errors import ConfigError, ContractError, UntrustedCode
 from solvers.games.forced_rps import ForcedRps
@@ -312,21 +312,29 @@ def test_a_stored_source_is_the_same_source():
     assert not again.trusted
 
 
-def test_inputs_are_found_at_any_depth():
-    @dataclass(frozen=True)
-    class Deep:
-        many: tuple[Any, ...]
-        named: Any
+@dataclass(frozen=True)
+class Inner:
+    source: Source | None = None
 
+
+@dataclass(frozen=True)
+class Deep:
+    many: tuple[Mapping[str, File], ...] = ()
+    inner: Inner | None = None
+    number: int = 0
+
+
+def test_inputs_are_found_at_any_depth():
     one, two = File(b"1"), Source(b"2", "X")
-    assert inputs_of(Deep((FrozenMap({"k": one}),), Deep((), two))) == {one.sha256: b"1", two.sha256: b"2"}
+    assert file_fields(Deep) == ("many", "inner")
+    assert inputs_of(Deep((FrozenMap({"k": one}),), Inner(two))) == {one.sha256: b"1", two.sha256: b"2"}
 
 
 def test_classes_with_files_are_known():
     from minimex_fakes.games import Beads
 
-    assert holds_files(Beads)
-    assert not holds_files(Octal)
+    assert file_fields(Beads) == ("file", "source")
+    assert file_fields(Octal) == ()
 
 
 # ---- the way back ------------------------------------------------------------------------------------------------------------
