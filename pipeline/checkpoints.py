@@ -116,6 +116,3 @@ class CheckpointStore:
             if path.parent.parent == self.folder:
                 path.unlink(missing_ok=True)
                 self.known[lineage].pop(step)
-
-    def __contains__(self, lineage: str) -> bool:
-        return bool(self.known.get(lineage))

@@ -46,7 +46,6 @@ class Scheduler:
     stopping: Callable[[], bool] = lambda: False
     tried: dict[str, int] = field(default_factory=dict)
     running: dict[int, _Batch] = field(default_factory=dict)
-    handed: dict[str, int] = field(default_factory=dict)
     size: float = _FIRST_BATCH
 
     @property
