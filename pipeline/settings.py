@@ -29,17 +29,20 @@ class Compute:
     attempts: int = 2
     box_s: float = 0.5
     checkpoint_s: float = 5.0
+    publish_s: float = 600.0
+    patience_s: float = 600.0
 
     def __post_init__(self) -> None:
-        for name in ("cpus", "timeout_s", "memory_gb", "attempts", "box_s"):
+        for name in ("cpus", "timeout_s", "memory_gb", "attempts", "box_s", "publish_s"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigError(name, "a number above 0", repr(value))
         most = 4 * (os.cpu_count() or 1)
         if self.kind == "ray" and self.cpus is not None and self.cpus > most:
             raise ConfigError("cpus", f"at most {most} on this machine", repr(self.cpus), "null: all its cores")
-        if self.checkpoint_s < 0:
-            raise ConfigError("checkpoint_s", "a number of at least 0", repr(self.checkpoint_s))
+        for name in ("checkpoint_s", "patience_s"):
+            if getattr(self, name) < 0:
+                raise ConfigError(name, "a number of at least 0", repr(getattr(self, name)))
         if self.kind == "cluster" and not self.address:
             raise ConfigError("address", "the address of a Ray cluster", "null", "compute.address=HOST:PORT, or auto")
 
