@@ -29,6 +29,7 @@ _USAGE = {
     "show": "minimex show DIR [TABLE] [to=csv|json|latex]",
     "verify": "minimex verify DIR [strict=true] [trust=[package]]",
     "report": "minimex report DIR",
+    "status": "minimex status DIR [to=json]",
 }
 
 
@@ -68,6 +69,7 @@ def _dispatch(given: list[str], console: Console) -> int:
         "show": _show,
         "verify": _verify,
         "report": _report,
+        "status": _status,
     }
     if given and given[0] in commands:
         words = [word for word in given[1:] if "=" not in word]
@@ -136,6 +138,16 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
     else:
         path = write_report(load(folder))
     console.print(str(path), soft_wrap=True)
+    return 0
+
+
+def _status(words: list[str], options: dict[str, str], console: Console) -> int:
+    _operands("status", words, options, range(1, 2), ("to",))
+    from pathlib import Path  # noqa: PLC0415
+
+    from pipeline.status import show_status  # noqa: PLC0415
+
+    show_status(Path(words[0]), options.get("to"), console)
     return 0
 
 

@@ -3,86 +3,81 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from pipeline.events import Chunk, Outcome
+from pipeline.standing import Standing
 
 _PLAIN_EVERY_S = 10.0
 _SHOWN_FAILURES = 20
 
 
 class Display:
-    """Counts outcomes and shows them; a context manager."""
+    """Shows how a sweep stands; a watcher."""
 
-    def __init__(self, console: Console, total: int, cached: int, slots: int) -> None:
-        self.console, self.total, self.cached, self.slots = console, total, cached, slots
-        self.counts: dict[str, int] = {}
-        self.busy = 0
-        self.began = time.monotonic()
-        self.last_plain = self.began
-        self.doing: dict[str, str] = {}
+    def __init__(self, console: Console, standing: Standing) -> None:
+        self.console, self.standing = console, standing
+        self.failures = 0
+        self.last_plain = time.monotonic()
         self.live = Live(console=console, get_renderable=self._line, refresh_per_second=4) if console.is_terminal else None
-
-    def __enter__(self) -> Self:
         if self.live is not None:
             self.live.start()
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.live is not None:
-            self.live.stop()
-        elif self.total - self.cached:
-            self.console.print(self._line())
-
-    def update(self, chunk: Chunk, busy: int, names: Mapping[str, str]) -> None:
-        """Take note of a chunk; `names` says how people call its points."""
-        self.busy = busy
-        for step in chunk.advanced:
-            of = f"/{step.total:,}" if step.total else ""
-            self.doing[step.point] = f"{names.get(step.point, step.point[:8])}: {step.done:,}{of}"
+    def update(self, chunk: Chunk, standing: Standing) -> None:
         for outcome in chunk.finished:
-            self.counts[outcome.status] = self.counts.get(outcome.status, 0) + 1
-            self.doing.pop(outcome.point, None)
             if outcome.status in ("failed", "timeout"):
-                self._show_failure(outcome, names.get(outcome.point, outcome.point[:8]))
+                self._show_failure(outcome, standing.name(outcome.point))
         if self.live is None and time.monotonic() - self.last_plain > _PLAIN_EVERY_S:
             self.last_plain = time.monotonic()
             self.console.print(self._line())
 
+    def close(self) -> None:
+        if self.live is not None:
+            self.live.stop()
+        elif self.standing.total - self.standing.known:
+            self.console.print(self._line())
+
     def _show_failure(self, outcome: Outcome, name: str) -> None:
-        shown = self.counts.get("failed", 0) + self.counts.get("timeout", 0)
-        if shown <= _SHOWN_FAILURES:
+        self.failures += 1
+        if self.failures <= _SHOWN_FAILURES:
             self.console.print(Text(f"{outcome.status}: {name}: {outcome.error}", style="red"))
-        elif shown == _SHOWN_FAILURES + 1:
+        elif self.failures == _SHOWN_FAILURES + 1:
             self.console.print(Text("further failures are not shown; they are in points.parquet", style="red"))
 
     def _line(self) -> Text:
-        finished = sum(self.counts.values())
-        elapsed = max(time.monotonic() - self.began, 1e-9)
-        rate = finished / elapsed
-        left = self.total - self.cached - finished
-        parts = [f"{self.cached + finished:,}/{self.total:,} points"]
-        parts += [f"{count:,} {status}" for status, count in sorted(self.counts.items()) if status != "done"]
-        if self.cached:
-            parts.append(f"{self.cached:,} known before")
-        if finished:
-            parts.append(f"{rate:,.1f}/s" if rate < 100 else f"{rate:,.0f}/s")  # noqa: PLR2004
-        if left and finished:
-            parts.append(f"about {_duration(left / rate)} left")
-        if left:
-            parts.append(f"{self.busy}/{self.slots} busy")
-        if left and self.doing:
-            parts.append(next(reversed(self.doing.values())))
-        return Text(" · ".join(parts), no_wrap=True, overflow="ellipsis")
+        return Text(line_of(self.standing), no_wrap=True, overflow="ellipsis")
 
 
-def _duration(seconds: float) -> str:
+def line_of(standing: Standing) -> str:
+    """Return how a sweep stands, in a line."""
+    parts = [f"{standing.known + standing.finished:,}/{standing.total:,} points"]
+    parts += [f"{count:,} {status}" for status, count in sorted(standing.counts.items()) if status != "done"]
+    if standing.known:
+        parts.append(f"{standing.known:,} known before")
+    if standing.finished:
+        parts.append(rate_text(standing.rate))
+    if standing.left:
+        if standing.left_s is not None:
+            parts.append(f"about {duration(standing.left_s)} left")
+        parts.append(f"{standing.busy}/{standing.slots} busy")
+        telling = [one for one in standing.solving.values() if one.said is not None]
+        if telling:
+            latest = max(telling, key=lambda one: one.since)
+            of = f"/{latest.said.total:,}" if latest.said and latest.said.total else ""
+            parts.append(f"{latest.name}: {latest.said.done if latest.said else 0:,}{of}")
+    return " · ".join(parts)
+
+
+def rate_text(rate: float) -> str:
+    """Return points a second for people."""
+    return f"{rate:,.1f}/s" if rate < 100 else f"{rate:,.0f}/s"  # noqa: PLR2004
+
+
+def duration(seconds: float) -> str:
+    """Return a time span for people."""
     for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,11 @@ from pipeline.points import Point
 from pipeline.rows import Buffer, outcome_table, statuses, with_parameters
 from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
+from pipeline.standing import Standing, Watcher
+from pipeline.status import StatusFile
 from pipeline.store import OUTCOME, ranks, refuted_points, table_files
 from solvers.builder import inputs_of
 from solvers.identity import canonical
-
-_PUBLISH_S = 600.0
-_LONGEST_NAME = 60
 
 
 @dataclass
@@ -118,20 +118,34 @@ class Run:
     def compute(self, todo: list[Point], executor: Executor, limits: Limits) -> None:
         """Compute points and commit what comes, until all are reported or somebody interrupts."""
         self._store_inputs(todo)
-        names = Names(self.by_hash)
         scheduler = Scheduler(executor, limits, self.settings.compute.attempts, self._stopping)
+        standing = Standing(Names(self.by_hash), len(self.points), len(self.points) - len(todo), executor.slots)
         published = time.monotonic()
-        with Display(self.console, len(self.points), len(self.points) - len(todo), executor.slots) as display:
+        with self._watched(standing, executor.where) as watchers:
             for chunk in scheduler.run(self._tasks(todo)):
                 self._take_in(chunk)
-                display.update(chunk, scheduler.busy, names)
+                standing.take(chunk, scheduler.current(), scheduler.busy, executor.slots)
+                for watcher in watchers:
+                    watcher.update(chunk, standing)
                 if self.buffer.is_due():
                     self.commit()
-                if time.monotonic() - published > _PUBLISH_S:
+                if time.monotonic() - published > self.settings.compute.publish_s:
                     self.commit()
                     self.journal.publish(list(self.by_hash))
                     published = time.monotonic()
         self.commit()
+
+    @contextmanager
+    def _watched(self, standing: Standing, where: str) -> Iterator[list[Watcher]]:
+        """Have the computing watched."""
+        watchers: list[Watcher] = []
+        try:
+            watchers.append(Display(self.console, standing))
+            watchers.append(StatusFile(self.root, self.settings.command, where))
+            yield watchers
+        finally:
+            for watcher in watchers:
+                watcher.close()
 
     def _tasks(self, todo: list[Point]) -> Iterator[Task]:
         if any(hasattr(point.solver, "cost") for point in todo):

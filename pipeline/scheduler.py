@@ -58,8 +58,14 @@ class Scheduler:
         """How many cores are at work."""
         return min(len(self.running), self.executor.slots)
 
+    def current(self) -> Iterator[str]:
+        """Yield the points in work: of each batch that has a core the first that is not reported."""
+        for batch in self.running.values():
+            if batch.placed and batch.tasks:
+                yield next(iter(batch.tasks))
+
     def run(self, tasks: Iterable[Task]) -> Iterator[Chunk]:
-        """Yield the chunks of all tasks, and failed outcomes for those whose worker died."""
+        """Yield the chunks of all tasks, failed outcomes for those whose worker died, and an empty chunk when nothing has come."""
         source = iter(tasks)
         again: deque[Task] = deque()
         alone: deque[Task] = deque()
@@ -75,7 +81,9 @@ class Scheduler:
             if not self.running:
                 return
             self._place()
+            heard = False
             for which, said in self.executor.poll(0.1):
+                heard = True
                 batch_now = self.running[which]
                 if isinstance(said, Chunk):
                     now = time.perf_counter()
@@ -91,6 +99,8 @@ class Scheduler:
                 else:
                     del self.running[which]
                     yield from self._end(batch_now, said, alone)
+            if not heard:
+                yield Chunk()
             self._end_hung()
         self.executor.cancel()
         self.running.clear()
