@@ -17,7 +17,8 @@ from pipeline.verify import judgement, verify
 def conclude(run: Run) -> int:
     """Judge, draw, record and show what a command found; return its exit status."""
     if not (run.root / "points.parquet").exists():
-        run.console.print("nothing was computed")
+        more = "; long points go on from their checkpoints" if (run.root / "checkpoints").exists() else ""
+        run.console.print(f"no point is finished{more}; the same command goes on")
         return 0
     settings, console = run.settings, run.console
     manifest = keep_manifest(run.root, run.points, settings)
