@@ -15,10 +15,13 @@ Rules
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,6 +43,7 @@ from pipeline.store import (
 from solvers.errors import ConfigError, MinimexError
 
 _LARGE_BYTES = 512 << 20
+_ABANDONED_S = 3600.0
 _ENTRY = re.compile(r"(\d+)-[0-9a-f]+")
 
 
@@ -60,15 +64,19 @@ def locked(root: Path) -> Iterator[None]:
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
-        lock = (root / "_lock").open("w")
+        if not os.access(root, os.W_OK):
+            raise PermissionError(errno.EACCES, "it may only be read")
+        lock = os.open(root / "_lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise ConfigError("out", "a folder that can be written", repr(str(root)), (error.strerror or str(error)).lower()) from error
-    with lock as file:
+    try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise DirectoryBusy(f"{root}: another minimex is writing there; wait for it or choose another out=DIR") from error
         yield
+    finally:
+        os.close(lock)
 
 
 def recorded_points(root: Path) -> pa.Table | None:
@@ -80,6 +88,14 @@ def recorded_points(root: Path) -> pa.Table | None:
         If a file cannot be read.
     """
     return _merged_points(root, _entries(root / "journal"))
+
+
+def _clear(root: Path) -> None:
+    """Remove the half-written files of processes that were killed; a young one may still be somebody's."""
+    for path in [*root.glob(".*.partial"), *(root / "tables").glob(".*.partial"), *(root / "tables").glob("*/.*.partial")]:
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                path.unlink()
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -95,6 +111,7 @@ class Journal:
         (root / "tables").mkdir(exist_ok=True)
         for leftover in self.folder.glob(".*"):
             shutil.rmtree(leftover)
+        _clear(root)
         self.said: list[str] = []
 
     def commit(self, points: pa.Table, tables: Mapping[str, pa.Table]) -> None:
@@ -102,13 +119,17 @@ class Journal:
         number = max((int(entry.name.partition("-")[0]) for entry in self.entries()), default=0) + 1
         identity = uuid.uuid4().hex[:12]
         partial = self.folder / f".{identity}"
-        partial.mkdir()
-        write_table(points, partial / "points.parquet")
-        for name, table in tables.items():
-            if len(table):
-                write_table(table, partial / f"table_{name}.parquet")
-        sync_folder(partial)
-        partial.rename(self.folder / f"{number:06d}-{identity}")
+        try:
+            partial.mkdir()
+            write_table(points, partial / "points.parquet")
+            for name, table in tables.items():
+                if len(table):
+                    write_table(table, partial / f"table_{name}.parquet")
+            sync_folder(partial)
+            partial.rename(self.folder / f"{number:06d}-{identity}")
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
         sync_folder(self.folder)
 
     def entries(self) -> list[Path]:
@@ -124,7 +145,15 @@ class Journal:
         return _merged_points(self.root, self.entries())
 
     def publish(self, order: Sequence[str]) -> None:
-        """Merge the journal into the published files; points of `order` stand last, in that order."""
+        """Merge the journal into the published files; points of `order` stand last, in that order.
+
+        Raises
+        ------
+        OSError
+            If something cannot be written. Then nothing is lost, and it can be done again.
+        DamagedTable
+            If something cannot be read; `recorded` sets it aside.
+        """
         entries = self.entries()
         if not entries:
             return
@@ -173,7 +202,11 @@ class Journal:
                 try:
                     os.link(path, partial)
                 except OSError:
-                    shutil.copy2(path, partial)
+                    try:
+                        shutil.copy2(path, partial)
+                    except BaseException:
+                        partial.unlink(missing_ok=True)
+                        raise
                 partial.rename(target)
         sync_folder(folder)
 
@@ -207,8 +240,8 @@ class Journal:
         bad_tables = set()
         for path in [*(self.root / "tables").glob("*.parquet"), *(self.root / "tables").glob("*/*.parquet")]:
             try:
-                pq.ParquetFile(path).close()
-            except (OSError, ValueError, pa.ArrowException) as error:
+                _look_through(path)
+            except DamagedTable as error:
                 bad_tables.add(path.stem if path.parent.name == "tables" else path.parent.name)
                 self._aside(path, error)
         if points.exists():
@@ -222,12 +255,31 @@ class Journal:
                 self.said.append(f"{len(table) - len(kept)} points lost their rows and will run again")
                 write_table(kept, points)
 
-    def _aside(self, path: Path, error: Exception) -> None:
+    def _aside(self, path: Path, error: DamagedTable) -> None:
         target = path.with_name(f"_bad_{path.name}")
         if target.is_dir():
             shutil.rmtree(target)
         path.rename(target)
-        self.said.append(f"{path.relative_to(self.root)} cannot be read ({error}); set aside as {target.name}")
+        inner = f"/{error.path.name}" if error.path != path else ""
+        where = f"{path.relative_to(self.root)}{inner}"
+        self.said.append(f"{where} cannot be read ({error.reason}); set aside as {target.name}, its points run again")
+
+
+def _look_through(path: Path) -> None:
+    """Read a table's file, a piece at a time; of one that is large only its end, which says where everything is.
+
+    Raises
+    ------
+    DamagedTable
+        If it cannot be read.
+    """
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            if path.stat().st_size <= _LARGE_BYTES:
+                for group in range(file.num_row_groups):
+                    file.read_row_group(group)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise DamagedTable(path, str(error).splitlines()[0]) from error
 
 
 def _unpacked_bytes(path: Path) -> int:

@@ -15,10 +15,10 @@ import functools
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -71,7 +71,7 @@ class DamagedTable(MinimexError, ValueError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: cannot be read ({reason})")
-        self.path = path
+        self.path, self.reason = path, reason
 
 
 # ---- reading a sweep ---------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def read_table(path: Path) -> pa.Table:
         If it is not a Parquet file, or a damaged one.
     """
     try:
-        return pq.read_table(path, partitioning=None)
+        return pq.read_table(path, partitioning=None, page_checksum_verification=True)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise DamagedTable(path, str(error).splitlines()[0]) from error
 
@@ -226,8 +226,7 @@ def write_table(table: pa.Table, path: Path) -> None:
     """Write one Parquet file, durable when this returns, in the encodings its columns ask for; the file appears at once, whole."""
     encodings = {one.name: encoding_of(one) for one in table.schema if encoding_of(one)}
     dictionary = [name for name in table.schema.names if name not in encodings]
-    partial = path.with_name(f".{path.name}.partial")
-    with partial.open("wb") as file:
+    with replaced(path) as file:
         pq.write_table(
             table,
             file,
@@ -235,17 +234,36 @@ def write_table(table: pa.Table, path: Path) -> None:
             use_dictionary=dictionary,
             column_encoding=encodings or None,
             use_compliant_nested_type=False,  # a list column reads back as it was declared
+            write_page_checksum=True,  # a flipped bit is found, not read
         )
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(path)
 
 
 def write_text(path: Path, text: str) -> None:
     """Replace a small text file at once, whole."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.rename(path)
+    with replaced(path, durable=False) as file:
+        file.write(text.encode())
+
+
+@contextlib.contextmanager
+def replaced(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+    """Give a file to write to that takes the place of `path` at the end; where writing fails nothing of it is left.
+
+    Its name is this process's own, and nothing that lies there under that name is followed: reports and verdicts are also written
+    without the lock, and into directories that others made.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.unlink(missing_ok=True)
+    try:
+        with partial.open("xb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        partial.rename(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
 
 
 def sync_folder(path: Path) -> None:

@@ -509,7 +509,7 @@ def test_a_copy_elsewhere_is_judged_the_same(sweep, tmp_path, minimex):
 
 def forbid_writing(root):
     """Make checks.parquet impossible to write, for root too."""
-    (root / ".checks.parquet.partial").mkdir()
+    (root / f".checks.parquet.{os.getpid()}.partial").mkdir()
 
 
 def test_where_nothing_can_be_written_the_verdicts_are_still_said(sweep, minimex):
