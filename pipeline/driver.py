@@ -16,11 +16,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from rich.console import Console
 
 from pipeline.checkpoints import CheckpointStore
 from pipeline.display import Display
+from pipeline.errors import SweepCutShort, is_full, reason_of
 from pipeline.events import Chunk, Limits, Task
 from pipeline.executors import Executor
 from pipeline.journal import Journal
@@ -30,9 +30,11 @@ from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
 from pipeline.standing import Standing, Watcher
 from pipeline.status import StatusFile
-from pipeline.store import OUTCOME, ranks, refuted_points, table_files
+from pipeline.store import OUTCOME, DamagedTable, ranks, read_table, refuted_points, replaced, table_files
 from solvers.builder import inputs_of
 from solvers.identity import canonical
+
+_AGAIN_S = 3.0
 
 
 @dataclass
@@ -51,6 +53,7 @@ class Run:
     buffer: Buffer = field(init=False)
     new: list[str] = field(default_factory=list)  # points computed or taken over by this command
     lines: dict[str, str] = field(default_factory=dict)
+    warned: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.by_hash = {point.hash: point for point in self.points}
@@ -63,10 +66,10 @@ class Run:
 
     def todo(self) -> list[Point]:
         """Return the points that must be computed, after taking over what siblings know."""
-        self.journal.publish(list(self.by_hash))
         known = statuses(self.journal.recorded())
         for line in self.journal.said:
             self.console.print(line, style="yellow")
+        self.publish()
         settled = {"done"} if self.settings.retry_failed else {"done", "incomplete", "failed", "timeout"}
         wrong = refuted_points(self.root) if self.settings.retry_failed else set()
         wanted = [point for point in self.points if known.get(point.hash) not in settled or point.hash in wrong]
@@ -88,7 +91,7 @@ class Run:
 
     def _take(self, sibling: Path, missing: pa.Array, taken: set[str]) -> set[str]:
         try:
-            points = pq.read_table(sibling / "points.parquet", partitioning=None)
+            points = read_table(sibling / "points.parquet")
             done = points.filter(pc.and_(pc.equal(points["status"], "done"), pc.is_valid(ranks(points["point"], missing))))
             unfit = taken | refuted_points(sibling)
             hashes = [one for one in done["point"].cast(pa.string()).to_pylist() if one not in unfit]
@@ -100,7 +103,7 @@ class Run:
             tables = {}
             for name in [*sorted(names), "progress"]:
                 files = table_files(sibling, name)
-                whole = pa.concat_tables([pq.read_table(path, partitioning=None) for path in files]) if files else None
+                whole = pa.concat_tables([read_table(path) for path in files]) if files else None
                 if whole is not None:
                     tables[name] = whole.filter(pc.is_valid(ranks(whole["point"], known)))
             if not _all_there(rows, tables):
@@ -108,7 +111,7 @@ class Run:
         except (OSError, ValueError, KeyError, pa.ArrowException):
             return set()  # a sibling that cannot be read has nothing to give
         order = rows["point"].cast(pa.string()).to_pylist()
-        self.journal.commit(with_parameters(rows, [self.by_hash[point] for point in order]), tables)
+        self._write(with_parameters(rows, [self.by_hash[point] for point in order]), tables)
         self._store_inputs([self.by_hash[point] for point in order])
         self.new += hashes
         return set(hashes)
@@ -131,7 +134,7 @@ class Run:
                     self.commit()
                 if time.monotonic() - published > self.settings.compute.publish_s:
                     self.commit()
-                    self.journal.publish(list(self.by_hash))
+                    self.publish()
                     published = time.monotonic()
         self.commit()
 
@@ -163,7 +166,10 @@ class Run:
     def _take_in(self, chunk: Chunk) -> None:
         for saved in chunk.saved:
             self.lines[saved.point] = saved.lineage
-            self.checkpoints.save(saved)
+            try:
+                self.checkpoints.save(saved)
+            except OSError as error:
+                self._warn(f"checkpoints cannot be stored ({reason_of(error)}): a long solve would start again from its last one")
         for outcome in chunk.finished:
             point = self.by_hash[outcome.point]
             self.new.append(outcome.point)
@@ -173,25 +179,84 @@ class Run:
         self.buffer.add(chunk)
 
     def commit(self) -> None:
-        """Make all that came so far durable."""
+        """Make all that came so far durable.
+
+        Raises
+        ------
+        SweepCutShort
+            If it cannot be written.
+        """
         outcomes, tables = self.buffer.take()
         if outcomes:
             rows = outcome_table(outcomes)
-            self.journal.commit(with_parameters(rows, [self.by_hash[one.point] for one in outcomes], outcomes), tables)
+            self._write(with_parameters(rows, [self.by_hash[one.point] for one in outcomes], outcomes), tables)
+
+    def _write(self, rows: pa.Table, tables: Mapping[str, pa.Table]) -> None:
+        """Commit rows; where the disk is full, wait for room. Meanwhile no batch is started: who would take its rows?"""
+        patience = self.settings.compute.patience_s
+        end = time.monotonic() + patience
+        waited = False
+        while True:
+            try:
+                self.journal.commit(rows, tables)
+            except OSError as error:
+                if not is_full(error) or time.monotonic() >= end or self.interrupted:
+                    lost = f"{len(rows):,} point{'s' if len(rows) > 1 else ''} could not be saved"
+                    would = "with room" if is_full(error) else "with that mended"
+                    hint = f"what was saved before stays; {would} the same command goes on"
+                    raise SweepCutShort(f"{self.root}: {reason_of(error)}: {lost}; {hint}") from error
+                if not waited:
+                    waited = True
+                    hint = f"{len(rows):,} points wait for room ({patience:.0f} s); free some and it goes on"
+                    self.console.print(f"disk full: {self.root}: {hint}", style="red", soft_wrap=True)
+            else:
+                if waited:
+                    self.console.print("there is room again; going on", style="green")
+                return
+            again = time.monotonic() + _AGAIN_S
+            while time.monotonic() < min(again, end) and not self.interrupted:
+                time.sleep(0.1)
+
+    def publish(self, *, last: bool = False) -> None:
+        """Merge the journal into the published files; where they cannot be written all stays as it was, to be done later.
+
+        Raises
+        ------
+        SweepCutShort
+            If this was the last time.
+        """
+        try:
+            self.journal.publish(list(self.by_hash))
+        except (OSError, DamagedTable) as error:
+            why = reason_of(error) if isinstance(error, OSError) else str(error)
+            said = f"{self.root}: publishing failed ({why}); nothing is lost: what was computed is in journal/"
+            if last:
+                hint = "with that mended the same command publishes it and computes nothing again"
+                raise SweepCutShort(f"{said}, {hint}") from error
+            self._warn(f"{said}; it will be tried again")
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warned:
+            self.warned.add(text)
+            self.console.print(text, style="yellow", soft_wrap=True)
 
     def _stopping(self) -> bool:
         return self.interrupted or (self.failed and self.settings.on_error == "stop")
 
     def _store_inputs(self, points: Sequence[Point]) -> None:
+        """Keep the content of input files; a stored one that was damaged is replaced."""
         folder = self.root / "inputs"
+        stored: set[str] = set()
         for point in points:
             for part in (point.game, point.solver):
                 for sha, content in inputs_of(part).items():
-                    if not (folder / sha).exists():
+                    if sha in stored:
+                        continue
+                    stored.add(sha)
+                    if not (folder / sha).exists() or (folder / sha).read_bytes() != content:
                         folder.mkdir(exist_ok=True)
-                        partial = folder / f".{sha}"
-                        partial.write_bytes(content)
-                        partial.rename(folder / sha)
+                        with replaced(folder / sha) as file:
+                            file.write(content)
 
 
 def _is_sibling(path: Path, root: Path) -> bool:

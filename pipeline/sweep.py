@@ -48,7 +48,7 @@ def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, co
                 todo = run.todo()
                 if todo:
                     _compute(run, todo)
-                run.journal.publish(list(run.by_hash))
+                run.publish(last=True)
             from pipeline.aftermath import conclude  # noqa: PLC0415 (report and MLflow cost time to import)
 
             status = conclude(run)
