@@ -28,7 +28,8 @@ class Task(NamedTuple):
 class Limits:
     """What a batch and each of its points may use.
 
-    `box_s`: after so long a batch starts no further point. `timeout_s`, `memory_gb`: of one point, None: no limit.
+    `box_s`: after so long a batch starts no further point. `timeout_s`, `memory_gb`: of one point, None: no limit; a worker that
+    goes on holding `memory_gb` more than at its first batch is replaced.
     `checkpoint_s`: store a checkpoint when so many seconds of solving would be lost without it. `stacks`: folder for the stacks
     of killed points, None: not kept.
     """
@@ -83,7 +84,10 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some events of one batch, in order of kind. `tables` hold the rows of all `finished` points, `point` first."""
+    """Some events of one batch, in order of kind. `tables` hold the rows of all `finished` points, `point` first.
+
+    `worn`: the batch's last chunk; its worker holds more memory than it should and waits to be killed.
+    """
 
     started: str | None = None
     advanced: tuple[Advanced, ...] = ()
@@ -91,3 +95,4 @@ class Chunk:
     finished: tuple[Outcome, ...] = ()
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     handed_back: tuple[str, ...] = ()
+    worn: bool = False

@@ -20,6 +20,7 @@ _FIRST_BATCH = 64
 _LARGEST_BATCH = 20_000
 _FILL = 1.1
 _BACKSTOP_S = 10.0
+_AWAY_S = 5.0
 _QUEUED = 1  # batches that wait behind the running ones, so that no core waits for the driver
 
 
@@ -47,6 +48,7 @@ class Scheduler:
     tried: dict[str, int] = field(default_factory=dict)
     running: dict[int, _Batch] = field(default_factory=dict)
     size: float = _FIRST_BATCH
+    looked: float = 0.0  # when we looked last; 0: not yet
 
     @property
     def queued(self) -> int:
@@ -84,21 +86,11 @@ class Scheduler:
             heard = False
             for which, said in self.executor.poll(0.1):
                 heard = True
-                batch_now = self.running[which]
                 if isinstance(said, Chunk):
-                    now = time.perf_counter()
-                    if not batch_now.heard and said.started and not said.finished:  # its very beginning: no need to guess
-                        batch_now.began = now
-                    batch_now.heard = now
-                    for outcome in said.finished:
-                        batch_now.tasks.pop(outcome.point)
-                        batch_now.reported += 1
-                    again.extend(batch_now.tasks.pop(point) for point in said.handed_back)
-                    self._tune(batch_now, said)
+                    again.extend(self._note(which, said))
                     yield self._counted(said)
                 else:
-                    del self.running[which]
-                    yield from self._end(batch_now, said, alone)
+                    yield from self._end(self.running.pop(which), said, alone)
             if not heard:
                 yield Chunk()
             self._end_hung()
@@ -111,6 +103,21 @@ class Scheduler:
             if not batch.placed:
                 batch.placed, batch.began = True, time.perf_counter()
 
+    def _note(self, number: int, said: Chunk) -> list[Task]:
+        """Take note of what a batch says and return what it hands back."""
+        batch, now = self.running[number], time.perf_counter()
+        if not batch.heard and said.started and not said.finished:  # its very beginning: no need to guess
+            batch.began = now
+        batch.heard = now
+        for outcome in said.finished:
+            batch.tasks.pop(outcome.point)
+            batch.reported += 1
+        handed_back = [batch.tasks.pop(point) for point in said.handed_back]
+        self._tune(batch, said)
+        if said.worn:  # all it had to say has come, no task is left that could be charged
+            self.executor.kill(number)
+        return handed_back
+
     def _counted(self, chunk: Chunk) -> Chunk:
         """Let outcomes of points that killed a worker before say so."""
         if not any(outcome.point in self.tried for outcome in chunk.finished):
@@ -122,11 +129,21 @@ class Scheduler:
         """End batches whose point outlived the signal that should have killed it."""
         if self.limits.timeout_s is None:
             return
+        self._forgive_absence()
         allowed = self.limits.timeout_s + self.limits.grace_s + _BACKSTOP_S
         for number, batch in self.running.items():
             if batch.heard and time.perf_counter() - batch.heard > allowed:
                 batch.heard = time.perf_counter()
                 self.executor.kill(number)
+
+    def _forgive_absence(self) -> None:
+        """Count nobody's time while we were away ourselves: waiting for a full disk, or suspended with the machine."""
+        now = time.perf_counter()
+        away, self.looked = now - (self.looked or now), now
+        if away > _AWAY_S:
+            for batch in self.running.values():
+                batch.began = min(now, batch.began + away)
+                batch.heard = min(now, batch.heard + away) if batch.heard else 0.0
 
     def _next_batch(self, source: Iterator[Task], again: deque[Task], alone: deque[Task]) -> list[Task]:
         if alone:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import faulthandler
 import functools
+import gc
 import platform
 import resource
 import signal
@@ -16,6 +17,7 @@ import time
 import traceback
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ _FLUSH_S = 0.7  # a chunk costs some milliseconds: a batch of small points is on
 _FLUSH_BYTES = 64 << 20
 _GROUP = 512
 _FEW_ROWS = 1000
+_DOOMED_S = 60.0
 _BATCH_INDEX = pa.field("batch_index", pa.int32())
 
 
@@ -48,11 +51,15 @@ def run_batch(tasks: Sequence[Task], limits: Limits, workers: Workers) -> Iterat
     outbox = _Outbox()
     end = time.perf_counter() + limits.box_s
     groups = _groups(tasks, limits)
+    if limits.memory_gb is not None:
+        _held_at_first()
     if limits.timeout_s is not None:  # the time that passes from here is the point's
         outbox.started = tasks[0].point
         yield outbox.flush()
+    worn = False
     for place, group in enumerate(groups):
-        if place and time.perf_counter() > end:
+        worn = place > 0 and _is_worn(limits)
+        if worn or (place and time.perf_counter() > end):
             outbox.handed_back = tuple(task.point for rest in groups[place:] for task in rest)
             break
         if outbox.is_due():
@@ -64,7 +71,11 @@ def run_batch(tasks: Sequence[Task], limits: Limits, workers: Workers) -> Iterat
             yield from _solve_one(task, limits, workers, outbox)
             if outbox.is_due():
                 yield outbox.flush()
-    yield outbox.flush()
+    if worn or _is_worn(limits):
+        yield replace(outbox.flush(), worn=True)
+        time.sleep(_DOOMED_S)  # until the driver, which has all by then, ends this process
+    else:
+        yield outbox.flush()
 
 
 def _groups(tasks: Sequence[Task], limits: Limits) -> list[list[Task]]:
@@ -247,6 +258,31 @@ def _memory(limits: Limits) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _is_worn(limits: Limits) -> bool:
+    """Say whether this process goes on holding more than a point may, whatever its points gave back (libraries leak)."""
+    if limits.memory_gb is None:
+        return False
+    allowed = _held_at_first() + limits.memory_gb * 2**30
+    if _held_bytes() <= allowed:
+        return False
+    _form.cache_clear()
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    return _held_bytes() > allowed
+
+
+@functools.cache
+def _held_at_first() -> int:
+    """Return what this process held when its first batch began."""
+    return _held_bytes()
+
+
+def _held_bytes() -> int:
+    """Return how much memory this process alone fills."""
+    _, resident, shared, *_ = Path("/proc/self/statm").read_text().split()
+    return (int(resident) - int(shared)) * resource.getpagesize()
 
 
 def _data_bytes() -> int:
