@@ -112,13 +112,11 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     if options.get("strict", "false") not in ("true", "false"):
         raise ConfigError("strict", "true or false", repr(options["strict"]))
     from pipeline.report import write_report  # noqa: PLC0415
-    from pipeline.store import load  # noqa: PLC0415
-    from pipeline.verify import verify  # noqa: PLC0415
+    from pipeline.verify import verify_folder  # noqa: PLC0415
     from pipeline.verify_show import print_judgement  # noqa: PLC0415
 
     trust = tuple(word for word in re.split(r"[\[\],\s]+", options.get("trust", "")) if word)
-    sweep = load(words[0])
-    judged = verify(sweep, trust)
+    sweep, judged = verify_folder(words[0], trust)
     print_judgement(judged, console)
     if not judged.unwritten:
         write_report(sweep)

@@ -7,7 +7,6 @@ unpickler that knows numpy's generators and nothing else, so a foreign directory
 from __future__ import annotations
 
 import io
-import os
 import pickle
 import zipfile
 import zlib
@@ -18,23 +17,37 @@ from typing import Any
 import numpy as np
 
 from pipeline.events import Saved
-from pipeline.store import sync_folder
+from pipeline.store import replaced, sync_folder
 from solvers.contract import Checkpoint
 
 _RNG = "rng pickle"
 
 
+_KNOWN = {
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("numpy.random._pickle", "__generator_ctor"),
+    ("numpy.random._pickle", "__bit_generator_ctor"),
+    ("numpy.random._mt19937", "MT19937"),
+    ("numpy.random._pcg64", "PCG64"),
+    ("numpy.random._pcg64", "PCG64DXSM"),
+    ("numpy.random._philox", "Philox"),
+    ("numpy.random._sfc64", "SFC64"),
+    ("numpy.random.bit_generator", "SeedSequence"),
+    ("numpy.random.bit_generator", "__pyx_unpickle_SeedSequence"),
+}
+"""All that numpy's generators are made of, each by its full name: a pickle's names may have dots, and what numpy's modules import
+reaches far (`numpy.random.mtrand`, `np.os.system`)."""
+
+
 class _GeneratorUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if module.startswith("numpy.random") or (module, name) in {
-            ("numpy", "ndarray"),
-            ("numpy", "dtype"),
-            ("numpy._core.multiarray", "_reconstruct"),
-            ("numpy.core.multiarray", "_reconstruct"),
-            ("numpy._core.numeric", "_frombuffer"),
-        }:
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"a checkpoint may not hold a {module}.{name}")
+        if (module, name) not in _KNOWN:
+            raise pickle.UnpicklingError(f"a checkpoint may not hold a {module}.{name}")
+        return super().find_class(module, name)
 
 
 def pack(checkpoint: Checkpoint, rng: np.random.Generator) -> bytes:
@@ -98,12 +111,9 @@ class CheckpointStore:
         """Store a checkpoint, durable when this returns; shorter ones of its lineage in this sweep are dropped."""
         folder = self.folder / saved.lineage
         folder.mkdir(parents=True, exist_ok=True)
-        path, partial = folder / f"{saved.step}.npz", folder / ".partial"
-        with partial.open("wb") as file:
+        path = folder / f"{saved.step}.npz"
+        with replaced(path) as file:
             file.write(saved.content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.rename(path)
         sync_folder(folder)
         own = self.known.setdefault(saved.lineage, {})
         own[saved.step] = path

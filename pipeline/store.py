@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import os
 import re
@@ -182,10 +183,10 @@ class SweepDir:
         return str(self.manifest.get("tables", {}).get(name, ""))
 
     def context(self, trust: Sequence[str] = ()) -> Context:
-        """Return what is needed to build this sweep's games again: its stored inputs."""
-        folder = self.root / "inputs"
-        inputs = {path.name: path.read_bytes() for path in folder.glob("*") if path.is_file()} if folder.exists() else {}
-        return Context(trust=tuple(trust), inputs=inputs)
+        """Return what is needed to build this sweep's games again: its stored inputs, those that are what their names say."""
+        contents = [(path.name, path.read_bytes()) for path in (self.root / "inputs").glob("*") if path.is_file()]
+        inputs = {name: content for name, content in contents if hashlib.sha256(content).hexdigest() == name}
+        return Context(trust=tuple(trust), inputs=inputs, folder=None)
 
 
 def table_files(root: Path, name: str) -> list[Path]:

@@ -13,19 +13,23 @@ import importlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from pipeline.journal import DirectoryBusy, locked
 from pipeline.rows import seal_of
-from pipeline.store import CHECKS, DamagedTable, SweepDir, parameter_values, spans, write_table
+from pipeline.store import CHECKS, DamagedTable, SweepDir, load, parameter_values, spans, write_table
 from solvers.builder import Context
 from solvers.contract import GRADES, Verdict
-from solvers.errors import MinimexError
+from solvers.errors import ConfigError, MinimexError
 from solvers.identity import digest, rebuild
 from solvers.schema import TableInfo
 
+_LOOKS = 5
 _OWN_TABLES = ("progress",)
 _CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check:[a-z_0-9]+")
 _RANK: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
@@ -60,7 +64,35 @@ class Judgement:
         return True
 
 
-def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | None = None) -> Judgement:
+def verify_folder(folder: str | Path, trust: Sequence[str] = ()) -> tuple[SweepDir, Judgement]:
+    """Judge what a directory has; one where a sweep is running keeps its checks.parquet, which that sweep writes itself."""
+    with ExitStack() as stack:
+        root = load(folder).root
+        with suppress(ConfigError):  # it may only be read, so nobody writes there
+            try:
+                stack.enter_context(locked(root))
+            except DirectoryBusy:
+                return _verify_meanwhile(root, trust)
+        sweep = load(root)
+        return sweep, verify(sweep, trust)
+
+
+def _verify_meanwhile(root: Path, trust: Sequence[str]) -> tuple[SweepDir, Judgement]:
+    """Judge what is published of a running sweep: again if a publishing came in between (its files are renamed one by one)."""
+    for _ in range(_LOOKS):
+        before, sweep = _stamps(root), load(root)
+        judged = verify(sweep, trust, write=False)
+        if _stamps(root) == before:
+            break
+    return sweep, replace(judged, unwritten="a sweep is running there and judges its points at its end")
+
+
+def _stamps(root: Path) -> list[tuple[Path, int, int]]:
+    files = [root / "points.parquet", *(root / "tables").rglob("*.parquet")]
+    return sorted((path, path.stat().st_mtime_ns, path.stat().st_ino) for path in files if path.exists())
+
+
+def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | None = None, *, write: bool = True) -> Judgement:
     """Judge a sweep's findings and write checks.parquet (where that cannot be written, the judgement says why).
 
     Parameters
@@ -82,7 +114,8 @@ def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | Non
         checks = pa.concat_tables([_earlier(sweep, only), checks])
     unwritten = ""
     try:
-        write_table(checks, sweep.root / "checks.parquet")
+        if write:
+            write_table(checks, sweep.root / "checks.parquet")
     except OSError as error:
         unwritten = error.strerror or str(error)
     return Judgement(checks, {name: info.claims for name, info in court.infos.items() if info.claims}, unwritten)

@@ -35,11 +35,14 @@ _LONGEST_NUMBER = 2000
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a build may use: trusted packages, stored input files by sha256, the folder that relative paths start from."""
+    """What a build may use: trusted packages, stored input files by sha256, the folder that relative paths start from.
+
+    `folder` None: no file is read, there are only the stored ones (a directory somebody sent us names no file of ours).
+    """
 
     trust: tuple[str, ...] = ()
     inputs: Mapping[str, bytes] = field(default_factory=dict)
-    folder: Path = Path()
+    folder: Path | None = Path()
     run_sources: bool = False
 
 
@@ -367,10 +370,12 @@ def _stored(raw: Mapping[str, Any], context: Context) -> bytes:
     try:
         return context.inputs[str(raw["sha256"])]
     except KeyError:
-        raise ConfigError("", "a stored input file", repr(dict(raw)), "its content is missing from inputs/") from None
+        raise ConfigError("", "a stored input file", repr(dict(raw)), "its content is missing from inputs/, or damaged there") from None
 
 
 def _read(path: str, context: Context) -> bytes:
+    if context.folder is None:
+        raise ConfigError("", "a stored input file", repr(path), "a path is not followed here")
     try:
         return (context.folder / path).read_bytes()
     except OSError as error:
