@@ -16,6 +16,20 @@ from solvers.errors import ConfigError
 Option = Mapping[str, Any]
 Axis = Sequence[Option]
 
+
+class KeyAxis(Sequence[Option]):
+    """The values of one key; an option is made when it is asked for, so that a million values stay a list."""
+
+    def __init__(self, key: str, values: Sequence[Any]) -> None:
+        self.key, self.values = key, values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, place: Any) -> Any:
+        return {self.key: self.values[place]}
+
+
 _RANGE = re.compile(r"\s*([^:\s]+)\s*:\s*([^:\s]+)\s*:\s*([^:\s]+)\s*")
 _MOST_STEPS = 10_000_000
 
@@ -64,7 +78,7 @@ def exact_range(start: str, stop: str, step: str, *, path: str) -> list[str]:
 
 def grid_axes(grid: Mapping[str, Any], path: str) -> list[Axis]:
     """Return one axis a key."""
-    return [[{key: value} for value in choices(raw, f"{path}.{key}")] for key, raw in grid.items()]
+    return [KeyAxis(key, choices(raw, f"{path}.{key}")) for key, raw in grid.items()]
 
 
 def zip_axes(columns: Mapping[str, Any], path: str) -> list[Axis]:

@@ -20,8 +20,8 @@ from hydra.core.override_parser.types import Override, RangeSweep, Transformer
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from pipeline.grids import Axis, choices, grid_axes, index_product, keys_of, zip_axes
-from pipeline.points import Point, point_of
+from pipeline.grids import Axis, KeyAxis, choices, grid_axes, index_product, keys_of, zip_axes
+from pipeline.points import Chosen, Point, point_of
 from solvers.builder import Context, Plan, encode, plan_of, read_exact
 from solvers.errors import ConfigError, ImpossiblePairing, did_you_mean
 from solvers.identity import describe
@@ -186,7 +186,7 @@ def _parts(request: Request) -> Iterator[tuple[list[str | None], list[str | None
         chosen = [_chosen(request, asked, group) for group in _GROUPS]
         free = {_swept(key, path): value for key, value in asked.items() if key not in _GROUPS and not _replaced(key, typed)}
         side = {_side(key, "sweep.zip"): value for key, value in zipped.items() if not _replaced(key, [*typed, *free])}
-        own: list[Axis] = [[{key: value} for value in values] for key, values in request.leaves.items()]
+        own: list[Axis] = [KeyAxis(key, values) for key, values in request.leaves.items()]
         sides = [*zip_axes(side, "sweep.zip"), *zip_axes(request.zipped, "sweep.zip")]
         yield chosen[0], chosen[1], [*grid_axes(free, path), *sides, *own]
 
@@ -251,19 +251,15 @@ class _Pairing:
         """Yield the points of the product."""
         game, solver = self.sides["game"], self.sides["solver"]
         seeded = [place for place, axis in enumerate(self.axes) if "seed" in keys_of(axis)]
-        common = {"game": self.names["game"], "solver": self.names["solver"]}
-        allowed: dict[tuple[Any, Any], bool] = {}
+        allowed: dict[tuple[type, type], bool] = {}
         for indices in index_product(self.axes):
             seed = self._seed(self.axes[seeded[-1]][indices[seeded[-1]]]["seed"] if seeded else self.config.seed)
             one, other = game.built(indices, seed), solver.built(indices, seed)
-            pair = (
-                (id(one.value), id(other.value)) if one.refuses or other.refuses else (id(type(one.value)), id(type(other.value)))
-            )
-            if pair not in allowed:
-                allowed[pair] = self._may_meet(one.value, other.value, skip_impossible=skip_impossible)
-            if allowed[pair]:
-                parameters = {**common, **one.parameters, **other.parameters, "seed": seed}
-                yield point_of((one.value, one.text), (other.value, other.text), seed, parameters)
+            kinds = type(one.value), type(other.value)
+            if kinds not in allowed or hasattr(one.value, "refuses") or hasattr(other.value, "refuses"):  # some are asked each time
+                allowed[kinds] = self._may_meet(one.value, other.value, skip_impossible=skip_impossible)
+            if allowed[kinds]:
+                yield point_of(one, other, seed)
 
     def _seed(self, raw: Any) -> int:
         number = read_exact(raw) if isinstance(raw, str) else raw if isinstance(raw, int) else None
@@ -301,19 +297,11 @@ class _Pairing:
         return f"{group}= one of {', '.join(names)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Built:
-    value: Any
-    text: str
-    parameters: dict[str, Any]
-    refuses: bool
-
-
 class _Side:
     """The game or the solver of a pairing: builds each combination of its own values once."""
 
     def __init__(self, pairing: _Pairing, group: str) -> None:
-        self.group, self.axes, self.context = group, pairing.axes, pairing.context
+        self.group, self.axes, self.context, self.name = group, pairing.axes, pairing.context, pairing.names[group]
         node = _plain(pairing.config[group])
         self.raw = {key: _resolve(pairing.config, f"{group}.{key}", value) for key, value in node.items()}
         self.plan: Plan = plan_of(str(self.raw.pop("_target_", "")), self.context.trust)
@@ -323,11 +311,15 @@ class _Side:
         skipped = touched.union(self.linked)
         self.base = {name: self._convert(name, value) for name, value in self.raw.items() if name not in skipped}
         self.chosen = self._chosen_by_experiment(pairing)
-        self.cache: dict[tuple[Any, ...], _Built] = {}
+        free = [axis for place, axis in enumerate(self.axes) if place not in self.mine]
+        self.recurs = any(len(axis) > 1 and not (self.linked and "seed" in keys_of(axis)) for axis in free)
+        self.cache: dict[tuple[Any, ...], Chosen] = {}
         self.converted: dict[tuple[int, int], dict[str, Any]] = {}
 
-    def built(self, indices: tuple[int, ...], seed: int) -> _Built:
-        """Return the object for this combination of options."""
+    def built(self, indices: tuple[int, ...], seed: int) -> Chosen:
+        """Return the object for this combination of options: the same one if the combination recurs."""
+        if not self.recurs:
+            return self._build(indices, seed)
         key: tuple[Any, ...] = tuple(indices[place] for place in self.mine)
         if self.linked:
             key = (*key, seed)
@@ -336,8 +328,9 @@ class _Side:
             found = self.cache[key] = self._build(indices, seed)
         return found
 
-    def _build(self, indices: tuple[int, ...], seed: int) -> _Built:
-        values, parameters = dict(self.base), dict(self.chosen)
+    def _build(self, indices: tuple[int, ...], seed: int) -> Chosen:
+        values = dict(self.base)
+        parameters = dict(self.chosen) if self.mine else self.chosen  # a million games may share what is the same for all
         for name in self.linked:
             values[name] = self._convert(name, seed)
         whole: dict[str, Any] = {}
@@ -364,7 +357,7 @@ class _Side:
             value = self.plan.make(values)
         except ConfigError as error:
             raise error.under(self.group) from None
-        return _Built(value, describe(value), parameters, hasattr(value, "refuses"))
+        return Chosen(self.name, value, describe(value), parameters)
 
     def _option(self, place: int, index: int, name: str, raw: Any) -> tuple[Any, Any]:
         known = self.converted.setdefault((place, index), {})

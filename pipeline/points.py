@@ -10,25 +10,52 @@ from solvers.identity import config_text, digest, lineage_of
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """The game or the solver of points: its name, the object, its canonical text, the values it was given by dotted name."""
+
+    name: str | None
+    value: Any
+    text: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
-    """One (game, solver, seed); its hash is its identity, `config` the canonical text it can be built from again.
+    """One (game, solver, seed); its hash is its identity.
 
-    `lineage` is the hash that all extents of its solve share.
-
-    `parameters` are the swept and chosen values under their dotted names: what people call the point.
+    A sweep may have a million: what can be told from the parts, which points share, is told when it is asked for.
     """
 
     hash: str
-    config: str
-    game: Any
-    solver: Any
-    seed: int
-    lineage: str
-    parameters: Mapping[str, Any] = field(compare=False)
+    chosen_game: Chosen = field(compare=False)
+    chosen_solver: Chosen = field(compare=False)
+    seed: int = field(compare=False)
+
+    @property
+    def game(self) -> Any:
+        return self.chosen_game.value
+
+    @property
+    def solver(self) -> Any:
+        return self.chosen_solver.value
+
+    @property
+    def config(self) -> str:
+        """The canonical text from which the point can be built again."""
+        return config_text(self.chosen_game.text, self.chosen_solver.text, self.seed)
+
+    @property
+    def lineage(self) -> str:
+        """The hash that all extents of its solve share."""
+        return lineage_of(self.chosen_game.text, self.solver, self.seed)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The swept and chosen values under their dotted names: what people call the point."""
+        game, solver = self.chosen_game, self.chosen_solver
+        return {"game": game.name, "solver": solver.name, **game.parameters, **solver.parameters, "seed": self.seed}
 
 
-def point_of(game: tuple[Any, str], solver: tuple[Any, str], seed: int, parameters: Mapping[str, Any]) -> Point:
-    """Return the point of a built game and solver, each with its canonical text."""
-    config = config_text(game[1], solver[1], seed)
-    line = lineage_of(game[1], solver[0], seed)
-    return Point(digest(config), config, game[0], solver[0], seed, line, parameters)
+def point_of(game: Chosen, solver: Chosen, seed: int) -> Point:
+    """Return the point of a game and a solver."""
+    return Point(digest(config_text(game.text, solver.text, seed)), game, solver, seed)

@@ -8,13 +8,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 
 from pipeline.driver import Names, Run, cost_of
-from pipeline.errors import RayLost
+from pipeline.errors import RayLost, SweepCutShort
 from pipeline.events import Limits
 from pipeline.executors import Executor
 from pipeline.journal import locked, recorded_points
@@ -27,6 +26,7 @@ from solvers.identity import digest
 _SMALL_S = 20.0
 _FIRST_FEW = 5
 _INTERRUPTED = 130
+_TRY_AGAIN_S = 2.0
 
 
 def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, console: Console) -> int:
@@ -62,7 +62,7 @@ def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, co
 def default_name(points: Sequence[Point]) -> str:
     """Return the directory name of an ad-hoc sweep: what it is about, and six digits of its hash."""
     whole = digest("".join(sorted(point.hash for point in points)))
-    about = [sorted({str(point.parameters[group]) for point in points}) for group in ("game", "solver")]
+    about = [sorted({str(point.chosen_game.name) for point in points}), sorted({str(point.chosen_solver.name) for point in points})]
     return "-".join([*("+".join(names[:3]) for names in about), whole[:6]])
 
 
@@ -82,30 +82,54 @@ def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Con
 
 
 def _compute(run: Run, todo: list[Point]) -> None:
-    """Compute points; where Ray itself ends under them, start it again and go on with the rest."""
+    """Compute points; where Ray itself ends under them, start or reach it again and go on with the rest."""
     compute = run.settings.compute
     stacks = tempfile.mkdtemp(prefix="minimex-stacks-")
     limits = Limits(compute.box_s, compute.timeout_s, compute.memory_gb, compute.checkpoint_s, stacks)
+    lost = 0  # how often Ray ended since the last point came in
     try:
-        for attempt in range(compute.attempts + 1):
-            executor, limits = _executor(run, todo, limits)
+        while not run.interrupted:
+            executor = _reached_again(run, todo, limits) if lost else _executor(run, todo, limits)
             try:
                 run.compute(todo, executor, limits)
                 break
             except RayLost as error:
-                if attempt == compute.attempts or run.interrupted:
+                lost += 1
+                if lost > compute.attempts:
                     raise
                 run.console.print(f"{error}; going on with another", style="yellow")
             finally:
                 run.commit()
                 executor.close()
             done = set(run.new)
-            todo = [point for point in todo if point.hash not in done]
+            left = [point for point in todo if point.hash not in done]
+            todo, lost = left, lost if len(left) == len(todo) else 1
     finally:
         shutil.rmtree(stacks, ignore_errors=True)
 
 
-def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> tuple[Executor, Limits]:
+def _reached_again(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
+    """Return where to go on; wait for a cluster that is gone.
+
+    Raises
+    ------
+    SweepCutShort
+        If it does not come back in time.
+    """
+    patience_s = run.settings.compute.patience_s
+    end = time.monotonic() + patience_s
+    while True:
+        try:
+            return _executor(run, todo, limits)
+        except ConfigError as error:
+            if time.monotonic() > end or run.interrupted:
+                run.publish(last=True)
+                hint = "what was done is saved, the same command goes on"
+                raise SweepCutShort(f"{error}; waited {patience_s:.0f} s (compute.patience_s); {hint}") from error
+        time.sleep(_TRY_AGAIN_S)
+
+
+def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
     """Return where to compute: as asked, except that one small point does not wait for Ray to start."""
     compute = run.settings.compute
     small = len(todo) == 1 and not run.settings.chose_compute and cost_of(todo[0]) < _SMALL_S
@@ -113,15 +137,15 @@ def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> tuple[Executor
         from pipeline.executors.inline import ChildExecutor, InlineExecutor  # noqa: PLC0415
 
         limited = compute.timeout_s is not None or compute.memory_gb is not None
-        return (ChildExecutor(limits) if limited else InlineExecutor(limits)), limits
-    from pipeline.executors.ray import RayExecutor, versions  # noqa: PLC0415
+        return ChildExecutor(limits) if limited else InlineExecutor(limits)
+    from pipeline.executors.ray import RayExecutor  # noqa: PLC0415
 
     began = time.monotonic()
-    limits = replace(limits, version=versions())
-    executor = RayExecutor(limits, compute.cpus, compute.address if compute.kind == "cluster" else None)
+    address = compute.address if compute.kind == "cluster" else None
+    executor = RayExecutor(limits, compute.cpus, address, run.settings.trust, run.console.print)
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # Ray takes SIGTERM for itself
     run.console.print(f"{executor.where} (Ray took {time.monotonic() - began:.0f} s to start)")
-    return executor, limits
+    return executor
 
 
 @contextmanager

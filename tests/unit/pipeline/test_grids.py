@@ -80,7 +80,7 @@ def test_a_range_that_misses_its_end_is_refused(steps, step, beyond):
 
 
 def test_a_grid_is_an_axis_for_each_key():
-    assert grid_axes({"game.a": [1, 2], "game.b": "0:1:1"}, "sweep.grid") == [
+    assert [list(axis) for axis in grid_axes({"game.a": [1, 2], "game.b": "0:1:1"}, "sweep.grid")] == [
         [{"game.a": 1}, {"game.a": 2}],
         [{"game.b": "0"}, {"game.b": "1"}],
     ]
