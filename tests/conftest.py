@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 
 import pytest
-from conftest_tools import FAKE, FAKES
+from conftest_tools import FAKE, FAKES, SIXTY, run, tables
 from ray import shutdown as close_ray
 
 from pipeline.app import main
@@ -72,3 +72,12 @@ def ray():
     start_local(2)
     yield
     close_ray()
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory):
+    """The tables of `SIXTY` as they are if nothing goes wrong."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    status, out = run(*FAKE, *SIXTY, "compute=inline", "out=whole/it", cwd=folder)
+    assert status == 0, out
+    return tables(folder / "whole" / "it")

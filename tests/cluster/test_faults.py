@@ -1,4 +1,4 @@
-"""Real processes that are killed, hang and run out of memory: nothing lost, nothing doubled, same tables."""
+"""Real processes that are killed: nothing lost, nothing doubled, same tables."""
 
 from __future__ import annotations
 
@@ -12,40 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest_tools import FAKE, environment, start
+from conftest_tools import FAKE, SIXTY, environment, finish, start, tables, wait_until
 
 from pipeline.store import load
-from solvers.schema import is_effort
-
-SIXTY = ["solver=walk", "solver.steps=40", "solver.pause_s=0.01", "seed=range(0,60)", "compute.checkpoint_s=0", "verify=false"]
-
-
-def tables(root):
-    """Return a sweep's tables as far as they must agree, points included."""
-    sweep = load(root)
-    found = {"points": sweep.points.select([*sweep.parameters, "point", "config", "status", "rows", "metrics"]).to_pylist()}
-    for name in sweep.table_names:
-        if name != "progress":
-            table = sweep.table(name)
-            kept = [one.name for one in table.schema if not is_effort(one)]
-            found[name] = table.select(kept).to_pylist()
-    return found
-
-
-def finish(process):
-    out, _ = process.communicate(timeout=300)
-    return process.returncode, out
-
 
 # ---- the driver is killed ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed")
-    status, out = finish(start(*FAKE, *SIXTY, "compute=inline", "out=whole/it", cwd=folder))
-    assert status == 0, out
-    return tables(folder / "whole" / "it")
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.long)])
@@ -103,13 +74,6 @@ def test_a_long_point_goes_on_from_its_checkpoint_after_kill(tmp_path):
 
 def stored(folder):
     return max((int(path.stem) for path in (folder / "it" / "checkpoints").glob("*/*.npz")), default=0)
-
-
-def wait_until(holds, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 # ---- Ray ---------------------------------------------------------------------------------------------------------------------
@@ -201,87 +165,6 @@ def test_driver_on_ray_killed_and_started_again(tmp_path, undisturbed):
     status, out = finish(start(*FAKE, *SIXTY, "compute=ray", "out=it", cwd=tmp_path))
     assert status == 0, out
     assert tables(tmp_path / "it") == undisturbed
-
-
-# ---- limits, inline ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_hanging_point_is_killed_with_its_stack(fake):
-    answer = fake(
-        "solver=trouble",
-        "solver.kind=hang",
-        "sweep.grid={game.values: [[1],[2]]}",
-        "solver.points=[1]",
-        "compute.timeout_s=0.5",
-        "out=it",
-    )
-    assert answer.status == 1
-    hung, fine = load("it").points.to_pylist()
-    assert (hung["status"], fine["status"]) == ("timeout", "done")
-    assert "_fail" in hung["traceback"]
-
-
-@pytest.mark.parametrize("compute", ["inline", "ray"])
-def test_a_point_that_ignores_the_alarm_is_ended_from_outside(fake, ray, monkeypatch, compute):
-    monkeypatch.setattr("pipeline.scheduler._BACKSTOP_S", 1.0)
-    sweep = ["sweep.grid={game.values: [[1],[2]]}", "solver.points=[1]", "compute.timeout_s=0.5"]
-    answer = fake("solver=trouble", "solver.kind=ignore", *sweep, f"compute={compute}", "out=it")
-    assert answer.status == 1
-    assert load("it").points["status"].to_pylist() == ["timeout", "done"]
-
-
-def test_an_endless_numba_loop_is_killed(fake):
-    Path("endless.py").write_text(ENDLESS)
-    answer = fake("solver=trivial", "game.values=[]", "game.source=endless.py:Endless", "compute.timeout_s=3", "out=it")
-    assert answer.status == 1
-    assert load("it").points["status"].to_pylist() == ["timeout"]
-
-
-ENDLESS = """
-import numba
-
-@numba.njit
-def spin(n):
-    while n > 0:
-        n += 1 if n < 1000 else -1
-    return n
-
-class Endless:
-    def values(self):
-        return [spin(1)]
-"""
-
-
-def test_a_slow_point_that_yields_says_what_it_has(fake):
-    answer = fake("solver=walk", "solver.steps=1000", "solver.pause_s=0.05", "compute.timeout_s=0.5", "out=it")
-    assert answer.status == 0
-    sweep = load("it")
-    assert sweep.points["status"].to_pylist() == ["incomplete"]
-    assert 0 < len(sweep.table("sums")) < 100
-
-
-def test_memory_limit_is_a_row(fake):
-    sweep = ["sweep.grid={game.values: [[1],[2]]}", "solver.points=[1]", "compute.memory_gb=1"]
-    answer = fake("solver=trouble", "solver.kind=allocate", *sweep, "out=it")
-    assert answer.status == 1
-    greedy, fine = load("it").points.to_pylist()
-    assert (greedy["status"], fine["status"]) == ("failed", "done")
-    assert "memory limit of 1.0 GB reached" in greedy["error"]
-
-
-def test_a_dying_point_is_a_row(fake):
-    answer = fake(
-        "solver=trouble",
-        "solver.kind=die",
-        "sweep.grid={game.values: [[1],[2]]}",
-        "solver.points=[1]",
-        "compute.timeout_s=60",
-        "out=it",
-    )
-    assert answer.status == 1
-    dead, fine = load("it").points.to_pylist()
-    assert (dead["status"], fine["status"]) == ("failed", "done")
-    assert "exit code 7" in dead["error"]
 
 
 # ---- user's code -------------------------------------------------------------------------------------------------------------

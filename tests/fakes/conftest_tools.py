@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+from pipeline.store import load
+from solvers.schema import is_effort
 
 FAKES = Path(__file__).parent
 FAKE = ["--config-dir", str(FAKES / "fake_conf"), "trust=[minimex_fakes]", "game=beads", "tracking=off"]
+SIXTY = ["solver=walk", "solver.steps=40", "solver.pause_s=0.01", "seed=range(0,60)", "compute.checkpoint_s=0", "verify=false"]
 
 
 def environment(**more):
@@ -21,3 +26,34 @@ def start(*arguments, cwd, **options):
     command = [sys.executable, "-P", "-m", "pipeline", *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return subprocess.Popen(command, cwd=cwd, env=environment(), **pipes, **options)
+
+
+def run(*arguments, cwd, before=(), **more):
+    """Run a command in a process of its own to its end; return its exit status and what it said."""
+    command = [*before, sys.executable, "-P", "-m", "pipeline", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, env=environment(**more), capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def tables(root):
+    """Return a sweep's tables as far as they must agree, points included."""
+    sweep = load(root)
+    found = {"points": sweep.points.select([*sweep.parameters, "point", "config", "status", "rows", "metrics"]).to_pylist()}
+    for name in sweep.table_names:
+        if name != "progress":
+            table = sweep.table(name)
+            kept = [one.name for one in table.schema if not is_effort(one)]
+            found[name] = table.select(kept).to_pylist()
+    return found
+
+
+def finish(process):
+    out, _ = process.communicate(timeout=300)
+    return process.returncode, out
+
+
+def wait_until(holds, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

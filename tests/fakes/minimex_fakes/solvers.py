@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from fractions import Fraction
@@ -162,6 +163,59 @@ class Busy:
         yield Result({"worked": pa.Table.from_arrays([pa.array([self.loops])], schema=WORKED)})
 
 
+MARKUP = (
+    "<img src=x onerror=document.documentElement.dataset.ran=1></script><script>document.documentElement.dataset.ran=2</script>\"'"
+)
+
+# ---- what a limit must end -------------------------------------------------------------------------------------------------------
+
+
+def _spin() -> None:
+    """Loop for ever in machine code."""
+
+    def loop(n: int) -> int:
+        while n > 0:
+            n += 1 if n < 1000 else -1
+        return n
+
+    import numba
+
+    numba.njit(loop)(1)
+
+
+def _block() -> None:
+    """Do as a C library that blocks all signals, keeps the interpreter's lock and does not come back."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+    ctypes.PyDLL(None).pause()
+
+
+def _creep() -> None:
+    """Take more and more, 3.75 GB in the end, and keep it for a while."""
+    held = []
+    for _ in range(60):
+        held.append(np.ones(1 << 23))
+        time.sleep(0.03)
+    time.sleep(20)
+
+
+_LEAKED: list[np.ndarray] = []
+
+
+def _leak() -> None:
+    """Never give back 100 MB."""
+    _LEAKED.append(np.ones(100 * 2**20 // 8))
+
+
+_BEYOND: Mapping[str, Callable[[], Any]] = {
+    "spin": _spin,
+    "block": _block,
+    "huge": lambda: np.ones(50 * 2**30 // 8),
+    "crumbs": lambda: [bytes(200) for _ in range(20_000_000)],
+    "creep": _creep,
+    "leak": _leak,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """Fails in the way asked for, on games whose first value is one of `points`; on others tells the first value."""
@@ -171,7 +225,24 @@ class Trouble:
     tables: ClassVar[Mapping[str, pa.Schema]] = {"firsts": FIRSTS}
     extent: ClassVar[str | None] = None
 
-    kind: Literal["raise", "hang", "ignore", "die", "allocate", "wrong", "nothing", "plausible"] = "raise"
+    kind: Literal[
+        "raise",
+        "hang",
+        "spin",
+        "ignore",
+        "block",
+        "die",
+        "allocate",
+        "huge",
+        "crumbs",
+        "creep",
+        "leak",
+        "wrong",
+        "nothing",
+        "plausible",
+        "hostile",
+        "markup",
+    ] = "raise"
     points: tuple[int, ...] = ()
     pause_s: float = 0.0
 
@@ -179,8 +250,9 @@ class Trouble:
         time.sleep(self.pause_s)
         first = game.values[0]
         if first in self.points:
+            _BEYOND.get(self.kind, int)()
             yield from self._fail()
-            if self.kind == "nothing":
+            if self.kind in ("nothing", "markup"):
                 return
             if self.kind == "plausible":
                 first += 1
@@ -188,8 +260,8 @@ class Trouble:
 
     def _fail(self) -> Iterator[Event]:
         match self.kind:
-            case "raise":
-                raise ArithmeticError("raised on purpose")
+            case "raise" | "hostile":
+                raise ArithmeticError(MARKUP if self.kind == "hostile" else "raised on purpose")
             case "ignore":  # as a C library may: the alarm is blocked
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
                 while True:
@@ -202,6 +274,10 @@ class Trouble:
             case "allocate":
                 blocks = [np.ones(1 << 27) for _ in range(64)]
                 yield Progress(len(blocks))
+            case "markup":
+                yield Progress(1, 2, {MARKUP: 1.0})
+                columns = {"first": [MARKUP], "noise": [0.5], "noise_hex": [MARKUP]}
+                yield Result({"firsts": pa.table(columns, schema=FIRSTS)}, {MARKUP: 1.0})
             case "wrong":
                 yield Result({"firsts": pa.table({"other": [1]})})
 
