@@ -7,10 +7,11 @@ import pyarrow.compute as pc
 
 from pipeline.driver import Run
 from pipeline.findings import print_findings
-from pipeline.manifest import keep_manifest
+from pipeline.manifest import is_recorded, keep_manifest
 from pipeline.report import write_report
 from pipeline.store import SweepDir, load, ranks
-from pipeline.tracking import UI_PAGE, track, ui_command
+from pipeline.tracking.record import track
+from pipeline.tracking.where import ui_lines
 from pipeline.verify import judgement, verify
 
 
@@ -27,11 +28,10 @@ def conclude(run: Run) -> int:
         judged = verify(sweep, settings.trust, only=run.new)
     else:
         judged = judgement(sweep)
-    if (run.new or not (run.root / "report.html").exists()) and not run.interrupted:
+    changed = bool(run.new) or not (run.root / "report.html").exists()
+    if changed and not run.interrupted:
         write_report(sweep)
-        tracked = _track(run, sweep, known=manifest.get("mlflow_run"))
-    else:
-        tracked = manifest.get("mlflow_run") is not None
+    tracked = _track(run, sweep, known=not changed and is_recorded(manifest, settings.tracking))
     if not settings.quiet:
         print_findings(sweep, judged, [point.hash for point in run.points], console)
     asked = [point.hash for point in run.points]
@@ -44,13 +44,11 @@ def conclude(run: Run) -> int:
     return 1 if failed or refuted else 0
 
 
-def _track(run: Run, sweep: SweepDir, known: str | None) -> bool:
-    """Record the sweep in MLflow; say whether that worked."""
-    store = run.root.resolve().parent
-    run_id = track(sweep, run.settings.tracking, store, run.console.print)
-    if run_id is not None and run_id != known:
-        keep_manifest(run.root, run.points, run.settings, mlflow_run=run_id)
-    return run_id is not None
+def _track(run: Run, sweep: SweepDir, *, known: bool) -> bool:
+    """Have the sweep recorded in MLflow, unless all of it is `known` there; say whether it is."""
+    if known or run.interrupted:
+        return known
+    return track(sweep, run.settings.tracking, run.root.resolve().parent, run.console.print) is not None
 
 
 def _count(sweep: SweepDir, points: list[str], statuses: list[str]) -> int:
@@ -70,7 +68,5 @@ def _say_where(run: Run, failed: int, incomplete: int, *, tracked: bool) -> None
         return
     console.print(f"report   {root / 'report.html'}", soft_wrap=True)
     console.print(f"tables   {root / 'tables'}", soft_wrap=True)
-    if tracked and run.settings.tracking.kind != "off":
-        console.print(f"MLflow   {ui_command(run.settings.tracking, root.resolve().parent)}", soft_wrap=True)
-        if run.settings.tracking.kind == "sqlite":
-            console.print(f"         and open http://127.0.0.1:5000{UI_PAGE}", soft_wrap=True)
+    for line in ui_lines(run.settings.tracking, root.resolve().parent) if tracked else ():
+        console.print(line, soft_wrap=True)

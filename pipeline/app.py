@@ -30,6 +30,7 @@ _USAGE = {
     "verify": "minimex verify DIR [strict=true] [trust=[package]]",
     "report": "minimex report DIR",
     "status": "minimex status DIR [to=json]",
+    "track": "minimex track DIR [tracking=sqlite|server] [uri=...]",
 }
 
 
@@ -70,6 +71,7 @@ def _dispatch(given: list[str], console: Console) -> int:
         "verify": _verify,
         "report": _report,
         "status": _status,
+        "track": _track,
     }
     if given and given[0] in commands:
         words = [word for word in given[1:] if "=" not in word]
@@ -147,6 +149,13 @@ def _status(words: list[str], options: dict[str, str], console: Console) -> int:
 
     show_status(Path(words[0]), options.get("to"), console)
     return 0
+
+
+def _track(words: list[str], options: dict[str, str], console: Console) -> int:
+    _operands("track", words, options, range(1, 2), ("tracking", "uri"))
+    from pipeline.tracking.later import track_later  # noqa: PLC0415
+
+    return 0 if track_later(words[0], options.get("tracking"), options.get("uri"), console) else FAILED
 
 
 # ---- sweeps ------------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ What is durable stays so whatever happens next.
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ from pipeline.errors import SweepCutShort, is_full, reason_of
 from pipeline.events import Chunk, Limits, Task
 from pipeline.executors import Executor
 from pipeline.journal import Journal
+from pipeline.live import LiveTracking
+from pipeline.manifest import keep_manifest
 from pipeline.points import Point
 from pipeline.rows import Buffer, outcome_table, statuses, with_parameters
 from pipeline.scheduler import Scheduler
@@ -145,6 +148,9 @@ class Run:
         try:
             watchers.append(Display(self.console, standing))
             watchers.append(StatusFile(self.root, self.settings.command, where))
+            if self.settings.tracking.kind != "off":
+                keep = functools.partial(keep_manifest, self.root, self.points, self.settings)
+                watchers.append(LiveTracking(self.root, self.settings.tracking, keep, self.console.print))
             yield watchers
         finally:
             for watcher in watchers:

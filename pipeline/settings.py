@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 
-from pipeline.tracking import Tracking
+from pipeline.tracking.where import Tracking
 from solvers.builder import make
 from solvers.errors import ConfigError, did_you_mean
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pytest
 
 from pipeline.digest import first_findings, values_text
+from pipeline.manifest import is_recorded
 from pipeline.pictures import draw_pictures, short_names
 from pipeline.store import (
     CHECKS,
@@ -34,7 +35,8 @@ from pipeline.store import (
     point_array,
     write_table,
 )
-from pipeline.tracking import Tracking, track, ui_command
+from pipeline.tracking.record import track
+from pipeline.tracking.where import Tracking, ui_command
 from solvers.errors import ConfigError
 from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
 
@@ -132,6 +134,11 @@ def _table(root: Path, name: str, schema: pa.Schema, points: list[str], rows: li
     )
 
 
+def known(run_id: str) -> dict:
+    """What manifest.json says of a run beside the sweeps."""
+    return {"mlflow.db": {"id": run_id, "complete": True}}
+
+
 def client(folder: Path):
     from mlflow import MlflowClient
 
@@ -156,7 +163,7 @@ def folder(tmp_path, new_database):
     """A folder of sweeps with a database in it, where no pictures are drawn (they take a second)."""
     shutil.copy(new_database, tmp_path)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("pipeline.tracking.draw_pictures", lambda *_: [])
+        patched.setattr("pipeline.tracking.record.draw_pictures", lambda *_: [])
         yield tmp_path
 
 
@@ -292,7 +299,7 @@ def test_pictures_are_there(store, tmp_path):
 def test_a_directory_that_grew_updates_its_run(folder):
     first = track(make_sweep(folder / "s", 3, failed=(1,)), Tracking(), folder, print)
     before = {run.data.tags["minimex.point"]: run.info.run_id for run in children(client(folder), first)}
-    again = track(make_sweep(folder / "s", 5, mlflow_run=first), Tracking(), folder, print)
+    again = track(make_sweep(folder / "s", 5, mlflow_runs=known(first)), Tracking(), folder, print)
     assert again == first
     run = client(folder).get_run(first)
     assert run.data.metrics["points/all"] == 5
@@ -306,8 +313,8 @@ def test_a_directory_that_grew_updates_its_run(folder):
 def test_a_deleted_run_is_replaced_by_a_new_one(folder):
     first = track(make_sweep(folder / "s", 1), Tracking(child_runs=0), folder, print)
     client(folder).delete_run(first)
-    second = track(make_sweep(folder / "s", 1, mlflow_run=first), Tracking(child_runs=0), folder, print)
-    third = track(make_sweep(folder / "s", 1, mlflow_run="0" * 32), Tracking(child_runs=0), folder, print)
+    second = track(make_sweep(folder / "s", 1, mlflow_runs=known(first)), Tracking(child_runs=0), folder, print)
+    third = track(make_sweep(folder / "s", 1, mlflow_runs=known("0" * 32)), Tracking(child_runs=0), folder, print)
     assert len({first, second, third}) == 3
 
 
@@ -345,7 +352,7 @@ def test_verified_says_whether_all_claims_were_reached(folder, grades, claims):
 
 
 def test_a_file_that_is_too_large_is_named_not_copied(folder, monkeypatch):
-    monkeypatch.setattr("pipeline.tracking._LARGEST_UPLOAD", 1000)
+    monkeypatch.setattr("pipeline.tracking.record._LARGEST_UPLOAD", 1000)
     sweep = make_sweep(folder / "s", 2)
     small = [path.name for path in sweep.root.glob("*.parquet") if path.stat().st_size <= 1000]
     run_id = track(sweep, Tracking(child_runs=0), folder, print)
@@ -421,7 +428,8 @@ def test_a_server_that_refuses_or_hangs_costs_seconds_and_one_line(tmp_path):
             assert time.monotonic() - start < 10
             assert len(said) == 1
             shown = uri.replace("user:secret@", "")
-            assert said[0] == f"tracking: MLflow at {shown} was not reached ({kind}); the results are safe in {sweep.root}"
+            later = f"the results are safe, `minimex track {sweep.root}` records them later"
+            assert said[0] == f"tracking: MLflow at {shown} was not reached ({kind}); {later}"
 
 
 @pytest.mark.parametrize(
@@ -454,11 +462,11 @@ def test_a_long_reason_is_cut_to_one_short_line(tmp_path, monkeypatch):
     def full(*_):
         raise OSError("a long story " * 100 + "\nof many lines")
 
-    monkeypatch.setattr("pipeline.tracking._open", full)
+    monkeypatch.setattr("pipeline.tracking.reach.open_store", full)
     said: list[str] = []
     track(make_sweep(tmp_path / "s", 1), Tracking(), tmp_path, said.append)
     assert "\n" not in said[0]
-    assert len(said[0]) < 200 + 2 * len(str(tmp_path))
+    assert len(said[0]) < 250 + 2 * len(str(tmp_path))
 
 
 def test_a_damaged_database_costs_one_line(tmp_path):
@@ -483,14 +491,16 @@ def test_what_fails_half_way_keeps_its_run(folder, monkeypatch):
 
     sweep = make_sweep(folder / "s", 1)
     with monkeypatch.context() as patched:
-        patched.setattr("pipeline.tracking._upload", full)
+        patched.setattr("pipeline.tracking.record._upload", full)
         said: list[str] = []
-        run_id = track(sweep, Tracking(), folder, said.append)
+        assert track(sweep, Tracking(), folder, said.append) is None
     assert "lost half way" in said[-1]
+    run_id = load(sweep.root).manifest["mlflow_runs"]["mlflow.db"]["id"]
+    assert not is_recorded(load(sweep.root).manifest, Tracking())
     assert client(folder).get_run(run_id).info.status == "RUNNING"
-    sweep = make_sweep(folder / "s", 1, mlflow_run=run_id)
-    assert track(sweep, Tracking(), folder, print) == run_id
+    assert track(load(sweep.root), Tracking(), folder, print) == run_id
     assert client(folder).get_run(run_id).info.status == "FINISHED"
+    assert is_recorded(load(sweep.root).manifest, Tracking())
 
 
 # ---- other processes ---------------------------------------------------------------------------------------------------------
@@ -502,7 +512,8 @@ from pathlib import Path
 calls = []
 sys.addaudithook(lambda event, args: calls.append((event, args)) if event in ("socket.connect", "socket.getaddrinfo") else None)
 from pipeline.store import load
-from pipeline.tracking import Tracking, track
+from pipeline.tracking.record import track
+from pipeline.tracking.where import Tracking
 
 assert "mlflow" not in sys.modules
 folder = Path(sys.argv[1])

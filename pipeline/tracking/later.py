@@ -1,0 +1,49 @@
+"""`minimex track`: record a published directory when its own command did not, or could not, or elsewhere again."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from pipeline.journal import locked
+from pipeline.manifest import wanted_tracking
+from pipeline.store import load
+from pipeline.tracking.record import track
+from pipeline.tracking.where import Tracking, ui_lines
+from solvers.builder import make
+from solvers.errors import ConfigError
+
+_KINDS = ("sqlite", "server")
+
+
+def track_later(folder: str, kind: str | None, uri: str | None, console: Console) -> bool:
+    """Record a directory in MLflow, by default where its command wanted it; say where it is, and return whether that worked.
+
+    Raises
+    ------
+    ConfigError
+        If the folder holds no sweep, or the store cannot be one.
+    DirectoryBusy
+        If a command is at work there.
+    """
+    sweep = load(folder)
+    settings = _settings(wanted_tracking(sweep.manifest), kind, uri)
+    with locked(sweep.root):
+        store_folder = sweep.root.resolve().parent
+        if track(sweep, settings, store_folder, console.print) is None:
+            return False
+    for line in ui_lines(settings, store_folder):
+        console.print(line, soft_wrap=True)
+    return True
+
+
+def _settings(wanted: Tracking, kind: str | None, uri: str | None) -> Tracking:
+    if kind not in (None, *_KINDS):
+        raise ConfigError("tracking", "sqlite or server", repr(kind))
+    if uri is not None and kind is None:
+        kind = "server" if uri.startswith(("http://", "https://")) else "sqlite"
+    if uri is None and kind in (None, wanted.kind):
+        return wanted
+    try:
+        return make(Tracking, kind=kind, uri=uri or None, child_runs=wanted.child_runs)
+    except ConfigError as error:
+        raise ConfigError(error.path, error.wanted, error.came, error.hint.replace("tracking.uri=", "uri=")) from None
