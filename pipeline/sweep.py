@@ -18,7 +18,7 @@ from pipeline.events import Limits
 from pipeline.executors import Executor
 from pipeline.journal import locked, recorded_points
 from pipeline.points import Point
-from pipeline.rows import statuses
+from pipeline.rows import with_status
 from pipeline.settings import Settings
 from solvers.errors import ConfigError
 from solvers.identity import digest
@@ -69,9 +69,8 @@ def default_name(points: Sequence[Point]) -> str:
 def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Console) -> None:
     """Say what a command would do."""
     root = settings.folder(name)
-    known = statuses(recorded_points(root))
-    done = sum(1 for point in points if known.get(point.hash) == "done")
-    other = sum(1 for point in points if known.get(point.hash, "done") != "done")
+    recorded = recorded_points(root)
+    done, other = (sum(with_status(points, recorded, statuses)) for statuses in (["done"], ["incomplete", "failed", "timeout"]))
     more = f", {other:,} failed or incomplete" if other else ""
     console.print(f"{root}: {len(points):,} points, {done:,} done already{more}")
     names = Names({point.hash: point for point in points[:_FIRST_FEW]})
@@ -90,6 +89,8 @@ def _compute(run: Run, todo: list[Point]) -> None:
     try:
         while not run.interrupted:
             executor = _reached_again(run, todo, limits) if lost else _executor(run, todo, limits)
+            if executor is None:
+                break
             try:
                 run.compute(todo, executor, limits)
                 break
@@ -108,8 +109,8 @@ def _compute(run: Run, todo: list[Point]) -> None:
         shutil.rmtree(stacks, ignore_errors=True)
 
 
-def _reached_again(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
-    """Return where to go on; wait for a cluster that is gone.
+def _reached_again(run: Run, todo: Sequence[Point], limits: Limits) -> Executor | None:
+    """Return where to go on; wait for a cluster that is gone. None: somebody interrupted.
 
     Raises
     ------
@@ -118,15 +119,16 @@ def _reached_again(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
     """
     patience_s = run.settings.compute.patience_s
     end = time.monotonic() + patience_s
-    while True:
+    while not run.interrupted:
         try:
             return _executor(run, todo, limits)
         except ConfigError as error:
-            if time.monotonic() > end or run.interrupted:
+            if time.monotonic() > end:
                 run.publish(last=True)
                 hint = "what was done is saved, the same command goes on"
                 raise SweepCutShort(f"{error}; waited {patience_s:.0f} s (compute.patience_s); {hint}") from error
         time.sleep(_TRY_AGAIN_S)
+    return None
 
 
 def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:

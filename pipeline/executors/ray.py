@@ -4,52 +4,41 @@ Rules
 -----
 1. `max_retries=0`: Ray replays a streaming task by item index and so loses rows. Retries are the scheduler's.
 2. Tasks, not actors: a task gives its CPU back while it waits for a nested `map`.
-3. A local Ray keeps to loopback, and has its token authentication switched off only together with that.
-4. Workers return Arrow through the object store; only the driver writes.
-5. Workers work in an empty folder: Ray puts the driver's working directory before everything else that they import from, and a
-   user's `conf/` or `solvers/` there would be taken for ours.
+3. Workers return Arrow through the object store; only the driver writes.
+4. On a cluster nodes come and go: what there is is looked up every few seconds. A node that has other versions than the driver is
+   refused at the start; one that joins later gets no batches.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import itertools
-import os
-import platform
-import shlex
+import pickle
 import signal
-import socket
-import sys
-import tempfile
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from pipeline.errors import RayLost
 from pipeline.events import Chunk, Limits, Task
 from pipeline.executors import Ended
+from pipeline.executors.ray_node import Here, differing, here, name_of, versions
+from pipeline.executors.ray_start import answering_distributions, connect, knock, start_local
 from pipeline.worker import run_batch
-from solvers.errors import ConfigError, MinimexError
+from solvers.errors import ConfigError
+
+__all__ = ["RayExecutor", "RayShared", "RayWorkers", "start_local", "versions"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _AHEAD = 64
 _WORKER_S = 120
-_KNOCK_S = 10.0
-
-
-class WrongVersion(MinimexError, RuntimeError):
-    """A worker runs other code than the driver."""
-
-
-def versions() -> str:
-    """Return what driver and workers must agree on."""
-    return f"Python {platform.python_version()}, minimex {importlib.metadata.version('minimex')}"
+_LOOK_S = 3.0
+_GONE_S = 9.0  # a head that answers no knock for so long is gone
+_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +88,57 @@ def _apply(fn: Callable[[T], R], item: T) -> R:
     return fn(item)
 
 
-def _stream(tasks: Sequence[Task], limits: Limits) -> Iterator[Chunk]:
-    if limits.version != versions():
-        raise WrongVersion(f"worker on {platform.node()} has {versions()}, the driver {limits.version}")
-    yield from run_batch(tasks, limits, RayWorkers())
+def _stream(packed: bytes, limits: Limits, wanted: str) -> Iterator[Here | Chunk]:
+    """Solve a batch; `wanted` is what a node of a cluster must have, empty: this is the driver's machine.
+
+    Tasks come packed: where something is missing they could not be read before anybody has looked.
+    """
+    if not wanted:
+        yield from run_batch(pickle.loads(packed), limits, RayWorkers())  # noqa: S301 (from our own driver)
+        return
+    where = here(wanted)
+    yield where
+    if where.unfit:
+        return
+    for chunk in run_batch(pickle.loads(packed), limits, RayWorkers()):  # noqa: S301
+        yield replace(chunk, finished=tuple(one._replace(node=where.node) for one in chunk.finished))
+
+
+@dataclass
+class _Running:
+    stream: Any
+    points: tuple[str, ...]
+    node: str | None = None
+
+
+@dataclass
+class _Used:
+    cores: int = 0
+    points: int = 0
 
 
 @dataclass
 class RayExecutor:
-    """Batches on Ray. `address` None: a Ray of our own on this machine, ended with us (or the one this process has already)."""
+    """Batches on Ray. `address` None: a Ray of our own on this machine, ended with us (or the one this process has already).
+
+    `trust` names packages that go along to a cluster; `say` is told what people should know of it.
+    """
 
     limits: Limits
     cpus: int | None = None
     address: str | None = None
-    running: dict[int, Any] = field(default_factory=dict)
+    trust: Sequence[str] = ()
+    say: Callable[[str], None] = lambda _: None
+    running: dict[int, _Running] = field(default_factory=dict)
     started: bool = False
+    slots: int = 1
+    where: str = ""
+    wanted: str = ""
+    unfit: set[str] = field(default_factory=set)
+    known: dict[str, int] = field(default_factory=dict)
+    used: dict[str, _Used] = field(default_factory=dict)
+    heard_of_head: float = 0.0
+    look_at: float = 0.0
 
     def __post_init__(self) -> None:
         import ray  # noqa: PLC0415
@@ -122,185 +147,225 @@ class RayExecutor:
         if self.started and self.address is None:
             start_local(self.cpus)
         elif self.started:
-            _connect(str(self.address))
-        cores = int(ray.cluster_resources().get("CPU", 1))
-        if self.cpus is not None:
-            cores = min(cores, self.cpus)
-        nodes = sum(1 for node in ray.nodes() if node["Alive"])
-        self.slots = cores
-        place = "this machine" if self.address is None else f"{_count(nodes, 'node')} at {self.address}"
-        self.where = f"{_count(cores, 'core')} of {place}"
-        if self.started:
-            _check_worker(self.limits)
+            connect(str(self.address), self.trust)
+        if self.address is not None:
+            self.wanted = versions(answering_distributions())
+        try:
+            self._see_nodes()
+        except BaseException:
+            self.close()
+            raise
         options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0, "num_returns": "streaming"}
         self.remote = ray.remote(**options)(_stream)
 
+    def _see_nodes(self) -> None:
+        nodes = _nodes()
+        if self.started or not nodes:
+            _wait_for_worker("compute" if self.address is None else "compute.address")
+            nodes = _nodes()
+        if self.address is not None:
+            _refuse_others(nodes, self.wanted)
+        self.slots = self._cores(nodes)
+        self.heard_of_head = time.monotonic()
+        self.look_at = self.heard_of_head + _LOOK_S
+        self.where = f"{_count(self.slots, 'core')} of {_place(self.address, nodes)}"
+
+    def _cores(self, nodes: Sequence[_Node]) -> int:
+        self.known.update((node.name, node.cores) for node in nodes)
+        cores = sum(node.cores for node in nodes if node.node_id not in self.unfit)
+        return cores if self.cpus is None else min(cores, self.cpus)
+
     def submit(self, number: int, tasks: Sequence[Task]) -> None:
-        self.running[number] = self.remote.remote(list(tasks), self.limits)
+        remote = self.remote
+        if self.unfit:
+            remote = remote.options(label_selector={"ray.io/node-id": f"!in({','.join(sorted(self.unfit))})"})
+        packed = pickle.dumps(list(tasks), protocol=5)
+        stream = remote.remote(packed, self.limits, self.wanted)
+        self.running[number] = _Running(stream, tuple(task.point for task in tasks))
 
     def poll(self, wait_s: float) -> Iterator[tuple[int, Chunk | Ended]]:
         import ray  # noqa: PLC0415
 
-        numbers = {stream: number for number, stream in self.running.items()}
+        if self.address is not None and time.monotonic() >= self.look_at:
+            self._look()
+        numbers = {batch.stream: number for number, batch in self.running.items()}
         if not numbers:
             return
         ready, _ = ray.wait(list(numbers), num_returns=1, timeout=wait_s, fetch_local=False)
         for stream in ready:
+            number = numbers[stream]
             said = _next_of(stream)
+            if isinstance(said, Here):
+                yield from self._placed(number, said)
+                continue
             if isinstance(said, Ended):
-                del self.running[numbers[stream]]
-            yield numbers[stream], said
+                del self.running[number]
+            elif (node := self.running[number].node) is not None:
+                self.used[node].points += len(said.finished)
+            yield number, said
+
+    def _placed(self, number: int, said: Here) -> Iterator[tuple[int, Chunk | Ended]]:
+        """Note where a batch is; if it is not solved there, let its points go elsewhere."""
+        batch = self.running[number]
+        if said.unfit:
+            if said.node_id not in self.unfit:
+                self.unfit.add(said.node_id)
+                self.look_at = 0.0
+                other = f"{differing(said.has, self.wanted)} (the driver: {differing(self.wanted, said.has)})"
+                self.say(f"{said.node} joined with {other}: it gets no points")
+            yield number, Chunk(handed_back=batch.points)
+            return
+        batch.node = said.node
+        used = self.used.setdefault(said.node, _Used())
+        at_once = sum(one.node == said.node for one in self.running.values())  # more than cores where some wait for nested tasks
+        used.cores = max(used.cores, min(at_once, self.known.get(said.node, at_once)))
+
+    def _look(self) -> None:
+        """Look up what nodes there are.
+
+        Raises
+        ------
+        RayLost
+            If the head is gone, or the last core.
+        """
+        import ray  # noqa: PLC0415
+
+        now = time.monotonic()
+        self.look_at = now + _LOOK_S
+        try:
+            knock(ray.get_runtime_context().gcs_address, _LOOK_S)
+        except OSError as error:
+            if now - self.heard_of_head > _GONE_S:
+                raise RayLost(f"the head of the cluster at {self.address} is gone ({error})") from error
+            return
+        self.heard_of_head = now
+        self.slots = self._cores(_nodes())
+        if not self.slots:
+            raise RayLost(f"the cluster at {self.address} has no core left")
 
     def kill(self, number: int) -> None:
         import ray  # noqa: PLC0415
 
-        ray.cancel(self.running[number], force=True)
+        ray.cancel(self.running[number].stream, force=True)
 
     def cancel(self) -> None:
         import ray  # noqa: PLC0415
 
-        for stream in self.running.values():
-            ray.cancel(stream, force=True, recursive=True)
+        for batch in self.running.values():
+            ray.cancel(batch.stream, force=True, recursive=True)
         self.running.clear()
 
     def close(self) -> None:
         import ray  # noqa: PLC0415
 
+        if self.used:
+            nodes = [f"{name} ({_count(one.cores, 'core')}, {_count(one.points, 'point')})" for name, one in self.used.items()]
+            self.say(f"used {_count(len(nodes), 'node')}: {_some(sorted(nodes))}")
         if self.started:
             ray.shutdown()
             signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))  # Ray took it away below Python's own record
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _check_worker(limits: Limits) -> None:
-    """Have one worker start and compare versions before anything is computed.
-
-    Raises
-    ------
-    WrongVersion
-        If it runs other code than the driver.
-    ConfigError
-        If no worker starts.
-    """
+def _next_of(stream: Any) -> Here | Chunk | Ended:
     import ray  # noqa: PLC0415
 
     try:
-        came = ray.get(ray.remote(num_cpus=1, max_retries=0)(versions).remote(), timeout=_WORKER_S)
-    except ray.exceptions.RayError as error:
-        name = type(error).__name__
-        raise ConfigError("compute", f"a worker within {_WORKER_S} s", name, "compute=inline works without Ray") from error
-    if limits.version and came != limits.version:
-        raise WrongVersion(f"workers have {came}, the driver {limits.version}: install the same on all machines")
-
-
-def _next_of(stream: Any) -> Chunk | Ended:
-    import ray  # noqa: PLC0415
-
-    try:
-        chunk: Chunk = ray.get(next(stream))
+        said: Here | Chunk = ray.get(next(stream))
     except StopIteration:
         return Ended()
     except ray.exceptions.RayTaskError as error:
         cause = error.cause if isinstance(getattr(error, "cause", None), BaseException) else error
-        if isinstance(cause, WrongVersion):
-            raise cause from None
-        return Ended(f"{type(cause).__name__}: {cause}")
+        return Ended(f"{type(cause).__name__}: {_first_line(cause)}")
     except (ray.exceptions.LocalRayletDiedError, ray.exceptions.RaySystemError) as error:
         raise RayLost(f"Ray itself ended: {type(error).__name__}") from error
     except ray.exceptions.RayError as error:
-        lines = str(error).strip().splitlines()
-        return Ended(f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}")
-    return chunk
+        return Ended(f"{type(error).__name__}: {_first_line(error)}")
+    return said
 
 
-_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray listens on all interfaces otherwise
-_LOCAL = {
-    "RAY_AUTH_MODE": "disabled",  # only together with _LOOPBACK
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_DEDUP_LOGS": "0",
-}
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else "no reason given"
 
 
-def start_local(cpus: int | None) -> None:
-    """Start a Ray of this process's own, on loopback."""
-    os.environ.update({**_LOOPBACK, **_LOCAL})
-    os.environ.pop("RAY_ADDRESS", None)
-    _keep_to_loopback()
+# ---- nodes -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    node_id: str
+    host: str
+    cores: int
+
+    @property
+    def name(self) -> str:
+        return name_of(self.host, self.node_id)
+
+
+def _nodes() -> list[_Node]:
+    """Return the nodes that are there and have cores."""
     import ray  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory() as empty:
-        ray.init(
-            address="local",
-            num_cpus=cpus,
-            include_dashboard=False,
-            configure_logging=False,
-            log_to_driver=False,
-            _node_ip_address="127.0.0.1",
-            _temp_dir=_short_folder(),
-            object_store_memory=512 << 20,
-            runtime_env={
-                "py_executable": shlex.quote(sys.executable),  # Ray gives it to a shell as it is: a space, and no worker starts
-                "env_vars": {**_ONE_THREAD, "PYTHONPATH": _package_folders()},
-                "working_dir": empty,
-            },
-        )
-    if ray.util.get_node_ip_address() != "127.0.0.1":
-        ray.shutdown()
-        raise RuntimeError("Ray does not keep to loopback on this machine; compute=inline works without it")
+    alive = [node for node in ray.nodes() if node["Alive"]]
+    nodes = [_Node(node["NodeID"], node["NodeManagerHostname"], int(node["Resources"].get("CPU", 0))) for node in alive]
+    return [node for node in nodes if node.cores]
 
 
-def _keep_to_loopback() -> None:
-    """Set what Ray reads when it is imported, which may be long ago."""
-    from ray._private import ray_constants  # noqa: PLC0415
+def _place(address: str | None, nodes: Sequence[_Node]) -> str:
+    if address is None:
+        return "this machine"
+    return f"{_count(len(nodes), 'node')} at {address}: {_some(sorted(f'{node.name} ({node.cores})' for node in nodes))}"
 
-    ray_constants.ENABLE_RAY_CLUSTER = False
+
+def _some(words: Sequence[str]) -> str:
+    more = len(words) - _NAMED
+    return ", ".join([*words[:_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
-def _connect(address: str) -> None:
-    host, _, port = address.rpartition(":")
-    if host in ("127.0.0.1", "localhost"):  # a Ray of this machine that keeps to loopback: Ray would look for it elsewhere
-        os.environ.update(_LOOPBACK)
-        _keep_to_loopback()
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _wait_for_worker(path: str) -> None:
+    """Have one worker start before anything is computed; a cluster that grows when asked may need to do so first.
+
+    Raises
+    ------
+    ConfigError
+        If none starts.
+    """
     import ray  # noqa: PLC0415
 
     try:
-        if port.isdigit():  # Ray itself would knock for a quarter of an hour
-            socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
-        with tempfile.TemporaryDirectory() as empty:
-            ray.init(
-                address=address,
-                configure_logging=False,
-                log_to_driver=False,
-                runtime_env={
-                    "env_vars": dict(_ONE_THREAD),
-                    "py_modules": [str(path) for path in _packages()],
-                    "working_dir": empty,
-                },
+        ray.get(ray.remote(num_cpus=1, max_retries=0)(here).remote(""), timeout=_WORKER_S)
+    except ray.exceptions.RayError as error:
+        said = f"{type(error).__name__}: {_first_line(error)}"
+        raise ConfigError(path, f"a worker within {_WORKER_S} s", said, "compute=inline works without Ray") from error
+
+
+def _refuse_others(nodes: Sequence[_Node], wanted: str) -> None:
+    """Compare every node's versions with the driver's.
+
+    Raises
+    ------
+    ConfigError
+        If a node has others.
+    """
+    import ray  # noqa: PLC0415
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
+
+    ask = ray.remote(num_cpus=0, max_retries=0)(here)
+    asked = [
+        ask.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node.node_id, soft=False)).remote(wanted) for node in nodes
+    ]
+    answers, _ = ray.wait(asked, num_returns=len(asked), timeout=_WORKER_S)
+    for answer in answers:
+        try:
+            said: Here = ray.get(answer)
+        except ray.exceptions.RayError:
+            continue  # it went away, or its first batch will say what is wrong with it
+        if said.unfit:
+            mine, has = differing(wanted, said.has), differing(said.has, wanted)
+            raise ConfigError(
+                "compute.address", f"{mine} on every node, as the driver has", f"{has} on {said.node}", "install the same"
             )
-    except (OSError, ValueError, RuntimeError) as error:
-        said = str(error).strip().splitlines()
-        raise ConfigError("compute.address", "a Ray cluster", repr(address), said[0] if said else type(error).__name__) from error
-
-
-def _packages() -> list[Path]:
-    import pipeline  # noqa: PLC0415
-    import solvers  # noqa: PLC0415
-
-    return [Path(str(package.__file__)).parent for package in (pipeline, solvers)]
-
-
-def _package_folders() -> str:
-    """Return the folder our packages are imported from, so that no folder of a user's shadows them in workers."""
-    own = dict.fromkeys(str(path.parent) for path in _packages())
-    given = [str(Path(path).absolute()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    return os.pathsep.join([*own, *(path for path in given if path not in own)])
-
-
-def _short_folder() -> str | None:
-    """Return a folder whose socket paths are short enough (107 bytes), None: Ray's own choice."""
-    default = Path(tempfile.gettempdir())
-    return None if len(str(default)) < 40 else "/tmp/ray"  # noqa: S108, PLR2004
