@@ -142,7 +142,7 @@ class LiveTracking:
         except OSError as error:
             self._complain(reach.in_few_words(error))
         else:
-            mine.setblocking(False)  # noqa: FBT003 (its one argument)
+            mine.settimeout(0)
             self.process, self.link = process, mine
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -221,7 +221,7 @@ def _message(metrics: dict[str, float], curves: dict[str, _Curve], end: str | No
         content = json.dumps({"at_ms": _now_ms(), "metrics": metrics, "curves": told, "end": end}).encode()
         if len(content) <= _LARGEST or not any(steps.values()):
             return content
-        steps = {point: those[1::2] if len(those) > 1 else [] for point, those in steps.items()}
+        steps = {point: those[::-1][::2][::-1] if len(those) > 1 else [] for point, those in steps.items()}
 
 
 # ---- in the process of its own -----------------------------------------------------------------------------------------------

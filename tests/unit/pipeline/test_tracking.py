@@ -19,119 +19,23 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from made_sweeps import EQUILIBRIA, make_sweep, write_rows
 
 from pipeline.digest import first_findings, values_text
 from pipeline.manifest import is_recorded
 from pipeline.pictures import draw_pictures, short_names
 from pipeline.store import (
     CHECKS,
-    OUTCOME,
     POINT,
-    PROGRESS,
-    SweepDir,
     concat_points,
     load,
-    parameter_column,
     point_array,
     write_table,
 )
 from pipeline.tracking.record import track
 from pipeline.tracking.where import Tracking, ui_command
 from solvers.errors import ConfigError
-from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
-
-EQUILIBRIA = table_schema(
-    [column("p1", pa.string()), column("value", pa.string()), column("value_float", pa.float64())],
-    TableInfo(
-        check="solvers.equilibrium.check:check_equilibria",
-        claims="proved",
-        columns=("value", "p1", "value_float"),
-        pictures=(HeatMap(("value_float",), "values"), HeatMap(("p1",))),
-    ),
-)
-CURVES = table_schema(
-    [column("iteration", pa.int64()), column("exploitability", pa.float64())],
-    TableInfo(headline="last", pictures=(Curve("iteration", ("exploitability",), log_x=True, log_y=True, title="exploitability"),)),
-)
-NIMBERS = table_schema(
-    [column("heap", pa.int64()), column("nimber", pa.int64())], TableInfo(headline="none", pictures=(Strip("heap", "nimber", 12),))
-)
-
-
-def make_sweep(
-    root: Path, points: int = 6, failed: tuple[int, ...] = (), *, judged: bool = True, steps: int = 20, **manifest
-) -> SweepDir:
-    """Publish a made-up sweep: for each point two equilibria, a curve, a sequence, progress."""
-    (root / "tables").mkdir(parents=True, exist_ok=True)
-    names = [f"{place:032x}" for place in range(points)]
-    target = '"target":"solvers.games.matrix.Matrix","version":1'
-    config = [
-        f'{{"game":{{"fields":{{"a":"{n}"}},{target}}},"seed":0,"solver":{{"fields":{{}},{target.replace("Matrix", "Solver")}}}}}'
-        for n in names
-    ]
-    status = ["failed" if place in failed else "done" for place in range(points)]
-    fields = {
-        "game.a": [f"{place // 3}/7" for place in range(points)],
-        "game.n": [place % 3 for place in range(points)],
-        "solver.kind": ["x"] * points,
-    }
-    columns = [parameter_column(name, values) for name, values in fields.items()]
-    outcome = {
-        "config": config,
-        "status": status,
-        "error": ["no luck" if one == "failed" else None for one in status],
-        "traceback": [None] * points,
-        "wall_s": [0.5] * points,
-        "attempts": [1] * points,
-        "node": ["here"] * points,
-        "metrics": [
-            json.dumps({"nodes": place, "gap": float("inf") if place == 0 else 0.25, "how": "fast"}) for place in range(points)
-        ],
-        "rows": ["{}"] * points,
-        "seal": [None] * points,
-    }
-    told = [pa.array(outcome[one.name], one.type) for one in OUTCOME]
-    schema = pa.schema([POINT, *(one for one, _ in columns), *OUTCOME])
-    table = pa.table([point_array(names), *(values for _, values in columns), *told], schema=schema)
-    write_table(table, root / "points.parquet")
-    _table(
-        root,
-        "equilibria",
-        EQUILIBRIA,
-        names,
-        [2] * points,
-        [["1/3,2/3", "1,0"] * points, ["1/2"] * 2 * points, [0.5, 0.25] * points],
-    )
-    long = list(range(1, steps + 1)) * points
-    _table(root, "curves", CURVES, names, [steps] * points, [long, [1 / one for one in long]])
-    heaps = list(range(30)) * points
-    _table(root, "nimbers", NIMBERS, names, [30] * points, [heaps, [heap % 5 for heap in heaps]])
-    gaps = [float("nan") if one == 2 else 1 / one for one in long]
-    _table(
-        root,
-        "progress",
-        pa.schema(list(PROGRESS)[1:]),
-        names,
-        [steps] * points,
-        [long, long, [0.001 * one for one in long], ["gap"] * len(long), gaps],
-    )
-    if judged:
-        point, row = [name for name in names for _ in (0, 1)], [0, 1] * points
-        write_table(
-            pa.table([["equilibria"] * 2 * points, row, point, ["proved"] * 2 * points, [""] * 2 * points], schema=CHECKS),
-            root / "checks.parquet",
-        )
-    (root / "manifest.json").write_text(json.dumps({"experiment": "rock paper", **manifest}))
-    (root / "report.html").write_text("<h1>report</h1>")
-    return load(root)
-
-
-def _table(root: Path, name: str, schema: pa.Schema, points: list[str], rows: list[int], columns: list[list]) -> None:  # noqa: PLR0917
-    point = point_array(points, rows)
-    arrays = [pa.array(values, one.type) for values, one in zip(columns, schema, strict=True)]
-    write_table(
-        pa.table([point, *arrays], schema=schema.insert(0, pa.field("point", point.type))), root / "tables" / f"{name}.parquet"
-    )
+from solvers.schema import TableInfo, column, table_schema
 
 
 def known(run_id: str) -> dict:
@@ -271,7 +175,7 @@ def test_findings_show_the_grade_of_their_own_row(folder):
 def test_a_parameter_that_is_a_column_already_is_not_repeated(folder):
     sweep = make_sweep(folder / "s", 3)
     schema = table_schema([column("n", pa.int64()), column("a", pa.string())], TableInfo())
-    _table(sweep.root, "periods", schema, sweep.points["point"].to_pylist(), [1] * 3, [[0, 1, 2], ["x"] * 3])
+    write_rows(sweep.root, "periods", schema, sweep.points["point"].to_pylist(), [1] * 3, [[0, 1, 2], ["x"] * 3])
     [text] = [text for name, text in first_findings(sweep, None) if name == "periods"]
     assert json.loads(text)["columns"] == ["n", "a", "grade", "point"]
 
@@ -283,7 +187,7 @@ def test_a_map_is_drawn_over_the_parameters_its_own_points_have(folder):
     points = concat_points([sweep.points, others.set_column(0, POINT, point_array(renamed))])
     write_table(points, sweep.root / "points.parquet")
     everybody = [*sweep.points["point"].to_pylist(), *renamed]
-    _table(sweep.root, "equilibria", EQUILIBRIA, everybody, [1] * 8, [["1"] * 8, ["1"] * 8, [0.5] * 8])
+    write_rows(sweep.root, "equilibria", EQUILIBRIA, everybody, [1] * 8, [["1"] * 8, ["1"] * 8, [0.5] * 8])
     names = [path.name for path in draw_pictures(load(sweep.root), folder)]
     assert names == ["curves.png", "equilibria.png", "equilibria_2.png", "nimbers.png"]
 
