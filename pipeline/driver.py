@@ -28,7 +28,7 @@ from pipeline.journal import Journal
 from pipeline.live import LiveTracking
 from pipeline.manifest import keep_manifest
 from pipeline.points import Point
-from pipeline.rows import Buffer, outcome_table, statuses, with_parameters
+from pipeline.rows import Buffer, outcome_table, with_parameters, with_status
 from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
 from pipeline.standing import Standing, Watcher
@@ -38,6 +38,7 @@ from solvers.builder import inputs_of
 from solvers.identity import canonical
 
 _AGAIN_S = 3.0
+_PUBLISHING_RESTS = 20  # times as long as it took, so that a sweep that grows all night spends at most 5 % of it publishing
 
 
 @dataclass
@@ -69,13 +70,14 @@ class Run:
 
     def todo(self) -> list[Point]:
         """Return the points that must be computed, after taking over what siblings know."""
-        known = statuses(self.journal.recorded())
+        recorded = self.journal.recorded()
         for line in self.journal.said:
             self.console.print(line, style="yellow")
         self.publish()
-        settled = {"done"} if self.settings.retry_failed else {"done", "incomplete", "failed", "timeout"}
+        settled = ["done"] if self.settings.retry_failed else ["done", "incomplete", "failed", "timeout"]
+        is_settled = with_status(self.points, recorded, settled)
         wrong = refuted_points(self.root) if self.settings.retry_failed else set()
-        wanted = [point for point in self.points if known.get(point.hash) not in settled or point.hash in wrong]
+        wanted = [point for point, known in zip(self.points, is_settled, strict=True) if not known or point.hash in wrong]
         missing = [point for point in wanted if point.hash not in wrong]
         taken = self._take_from_siblings(missing) if missing else set()
         return [point for point in wanted if point.hash not in taken]
@@ -94,15 +96,17 @@ class Run:
 
     def _take(self, sibling: Path, missing: pa.Array, taken: set[str]) -> set[str]:
         try:
-            points = read_table(sibling / "points.parquet")
+            points = read_table(sibling / "points.parquet", ["point", "status"])
             done = points.filter(pc.and_(pc.equal(points["status"], "done"), pc.is_valid(ranks(points["point"], missing))))
             unfit = taken | refuted_points(sibling)
             hashes = [one for one in done["point"].cast(pa.string()).to_pylist() if one not in unfit]
             if not hashes:
                 return set()
             known = pa.array(hashes, pa.string())
-            rows = done.filter(pc.is_valid(ranks(done["point"], known))).select(["point", *OUTCOME.names])
-            names = {name for text in rows["rows"].to_pylist() for name, count in json.loads(text or "{}").items() if count}
+            rows = read_table(sibling / "points.parquet", ["point", *OUTCOME.names])
+            rows = rows.filter(pc.is_valid(ranks(rows["point"], known)))
+            counts = [json.loads(text or "{}") for text in pc.unique(rows["rows"]).to_pylist()]
+            names = {name for one in counts for name, count in one.items() if count}
             tables = {}
             for name in [*sorted(names), "progress"]:
                 files = table_files(sibling, name)
@@ -126,7 +130,7 @@ class Run:
         self._store_inputs(todo)
         scheduler = Scheduler(executor, limits, self.settings.compute.attempts, self._stopping)
         standing = Standing(Names(self.by_hash), len(self.points), len(self.points) - len(todo), executor.slots)
-        published = time.monotonic()
+        next_publishing = time.monotonic() + self.settings.compute.publish_s
         with self._watched(standing, executor.where) as watchers:
             for chunk in scheduler.run(self._tasks(todo)):
                 self._take_in(chunk)
@@ -135,10 +139,12 @@ class Run:
                     watcher.update(chunk, standing)
                 if self.buffer.is_due():
                     self.commit()
-                if time.monotonic() - published > self.settings.compute.publish_s:
+                if time.monotonic() > next_publishing:
                     self.commit()
+                    began = time.monotonic()
                     self.publish()
-                    published = time.monotonic()
+                    took = time.monotonic() - began
+                    next_publishing = began + took + max(self.settings.compute.publish_s, _PUBLISHING_RESTS * took)
         self.commit()
 
     @contextmanager
@@ -175,10 +181,10 @@ class Run:
             try:
                 self.checkpoints.save(saved)
             except OSError as error:
-                self._warn(f"checkpoints cannot be stored ({reason_of(error)}): a long solve would start again from its last one")
+                self.warn(f"checkpoints cannot be stored ({reason_of(error)}): a long solve would start again from its last one")
         for outcome in chunk.finished:
             point = self.by_hash[outcome.point]
-            self.new.append(outcome.point)
+            self.new.append(point.hash)  # the text that is here already, not another one of the same content
             self.failed = self.failed or outcome.status in ("failed", "timeout")
             if outcome.status == "done" and type(point.solver).extent is None and outcome.point in self.lines:
                 self.checkpoints.drop(self.lines.pop(outcome.point))
@@ -239,9 +245,10 @@ class Run:
             if last:
                 hint = "with that mended the same command publishes it and computes nothing again"
                 raise SweepCutShort(f"{said}, {hint}") from error
-            self._warn(f"{said}; it will be tried again")
+            self.warn(f"{said}; it will be tried again")
 
-    def _warn(self, text: str) -> None:
+    def warn(self, text: str) -> None:
+        """Say something that the user should know, once."""
         if text not in self.warned:
             self.warned.add(text)
             self.console.print(text, style="yellow", soft_wrap=True)
@@ -295,7 +302,7 @@ class Names(Mapping[str, str]):
 
 def _all_there(rows: pa.Table, tables: Mapping[str, pa.Table]) -> bool:
     wanted: dict[str, int] = {}
-    for text in rows["rows"].to_pylist():
-        for name, count in json.loads(text or "{}").items():
-            wanted[name] = wanted.get(name, 0) + count
+    for one in rows["rows"].value_counts().to_pylist():
+        for name, count in json.loads(one["values"] or "{}").items():
+            wanted[name] = wanted.get(name, 0) + count * one["counts"]
     return all(len(tables[name]) == count if name in tables else count == 0 for name, count in wanted.items())

@@ -18,6 +18,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import json
+import math
 import os
 import re
 import shutil
@@ -27,6 +29,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -38,11 +42,14 @@ from pipeline.store import (
     read_table,
     sync_folder,
     table_files,
+    write_pieces,
     write_table,
 )
 from solvers.errors import ConfigError, MinimexError
 
 _LARGE_BYTES = 512 << 20
+_PIECE = 131_072  # rows: what DuckDB likes a row group to have
+_STATUS = ["point", "status"]
 _ABANDONED_S = 3600.0
 _ENTRY = re.compile(r"(\d+)-[0-9a-f]+")
 
@@ -80,14 +87,15 @@ def locked(root: Path) -> Iterator[None]:
 
 
 def recorded_points(root: Path) -> pa.Table | None:
-    """Return the points table as it stands, published and journal together, changing nothing; None if there is nothing.
+    """Return each point's hash and status as it stands, published and journal together, changing nothing; None: there is nothing.
 
     Raises
     ------
     DamagedTable
         If a file cannot be read.
     """
-    return _merged_points(root, _entries(root / "journal"))
+    entries = _entries(root / "journal")
+    return _merged_points(root, entries, _Owners(entries), _STATUS)
 
 
 def _clear(root: Path) -> None:
@@ -137,12 +145,12 @@ class Journal:
         return _entries(self.folder)
 
     def recorded(self) -> pa.Table | None:
-        """Return the points table as it stands, published and journal together; None if there is nothing yet.
+        """Return each point's hash and status as it stands, published and journal together; None if there is nothing yet.
 
         Damaged files are set aside, and with them the points whose rows they held.
         """
         self._set_damage_aside()
-        return _merged_points(self.root, self.entries())
+        return recorded_points(self.root)
 
     def publish(self, order: Sequence[str]) -> None:
         """Merge the journal into the published files; points of `order` stand last, in that order.
@@ -157,16 +165,15 @@ class Journal:
         entries = self.entries()
         if not entries:
             return
-        points = _merged_points(self.root, entries)
+        owners = _Owners(entries)
+        points = _merged_points(self.root, entries, owners, ["point"])
         if points is None:
             return
-        points = _in_order(points, _whole_order(points, order))
-        places = _decoded(points["point"]).combine_chunks()
-        owners = _owners(entries)
+        places = _whole_order(points["point"], order)
         for name in sorted({path.stem.removeprefix("table_") for entry in entries for path in entry.glob("table_*.parquet")}):
             self._publish_table(name, entries, owners, places)
-        self._drop_replaced(entries, owners, places)
-        write_table(points, self.root / "points.parquet")
+        self._drop_replaced(entries, owners)
+        _write_in_order(_merged_points(self.root, entries, owners), places, self.root / "points.parquet")
         sync_folder(self.root / "tables")
         sync_folder(self.root)
         for entry in entries:
@@ -174,7 +181,7 @@ class Journal:
             entry.rename(doomed)
             shutil.rmtree(doomed)
 
-    def _publish_table(self, name: str, entries: list[Path], owners: Mapping[str, str], places: pa.Array) -> None:
+    def _publish_table(self, name: str, entries: list[Path], owners: _Owners, places: pa.Array) -> None:
         files = [(entry.name, entry / f"table_{name}.parquet") for entry in entries if (entry / f"table_{name}.parquet").exists()]
         published = table_files(self.root, name)
         folder = self.root / "tables" / name
@@ -182,12 +189,7 @@ class Journal:
         if folder.is_dir() or size > _LARGE_BYTES:
             self._link_parts(folder, files)
             return
-        replaced = pa.array(sorted(owners), pa.string())
-        parts = [_without(read_table(path), replaced) for path in published]
-        parts += [_owned(read_table(path), owner, owners) for owner, path in files]
-        whole = pa.concat_tables([part for part in parts if len(part)] or parts[:1], promote_options="permissive")
-        whole = whole.replace_schema_metadata(parts[-1].schema.metadata)
-        write_table(_in_order(whole, places), self.root / "tables" / f"{name}.parquet")
+        _write_in_order(_merged_rows(published, files, owners), places, self.root / "tables" / f"{name}.parquet")
 
     def _link_parts(self, folder: Path, files: list[tuple[str, Path]]) -> None:
         folder.mkdir(exist_ok=True)
@@ -210,22 +212,19 @@ class Journal:
                 partial.rename(target)
         sync_folder(folder)
 
-    def _drop_replaced(self, entries: list[Path], owners: Mapping[str, str], places: pa.Array) -> None:
+    def _drop_replaced(self, entries: list[Path], owners: _Owners) -> None:
         """Remove published rows of points that ran again, from tables the journal does not touch and from parts of large ones."""
-        if not (self.root / "points.parquet").exists() or not owners:
+        if not (self.root / "points.parquet").exists():
             return
-        published = read_table(self.root / "points.parquet")["point"]
-        again = pc.is_in(pa.array(sorted(owners), pa.string()), value_set=_decoded(published))
-        if not pc.any(again).as_py():
+        published = read_table(self.root / "points.parquet", ["point"])
+        if len(owners.kept(published)) == len(published):
             return
-        replaced = pa.array(sorted(owners), pa.string())
         touched = {path.stem.removeprefix("table_") for entry in entries for path in entry.glob("table_*.parquet")}
         for path in [*(self.root / "tables").glob("*.parquet"), *(self.root / "tables").glob("*/*.parquet")]:
             if path.parent.name == "tables" and path.stem in touched:
                 continue
             table = read_table(path)
-            own = pa.array(sorted(point for point, owner in owners.items() if owner != path.stem), pa.string())
-            kept = _without(table, own if path.parent.name != "tables" else replaced)
+            kept = owners.kept(table, path.stem if path.parent.name != "tables" else None)
             if len(kept) < len(table):
                 write_table(kept, path)
 
@@ -233,25 +232,27 @@ class Journal:
         for entry in self.entries():
             try:
                 for path in {entry / "points.parquet", *entry.glob("*.parquet")}:
-                    read_table(path)
+                    _look_through(path)
             except DamagedTable as error:
                 self._aside(entry, error)
         points = self.root / "points.parquet"
         bad_tables = set()
         for path in [*(self.root / "tables").glob("*.parquet"), *(self.root / "tables").glob("*/*.parquet")]:
             try:
-                _look_through(path)
+                _look_through(path, at_most=_LARGE_BYTES)
             except DamagedTable as error:
                 bad_tables.add(path.stem if path.parent.name == "tables" else path.parent.name)
                 self._aside(path, error)
         if points.exists():
             try:
-                table = read_table(points)
+                _look_through(points)
+                lost = _lost(read_table(points, ["rows"])["rows"], bad_tables, self.root)
             except DamagedTable as error:
                 self._aside(points, error)
                 return
-            kept = _standing(table, bad_tables, self.root)
-            if len(kept) < len(table):
+            if lost is not None:
+                table = read_table(points)
+                kept = table.filter(pc.invert(lost))
                 self.said.append(f"{len(table) - len(kept)} points lost their rows and will run again")
                 write_table(kept, points)
 
@@ -265,8 +266,8 @@ class Journal:
         self.said.append(f"{where} cannot be read ({error.reason}); set aside as {target.name}, its points run again")
 
 
-def _look_through(path: Path) -> None:
-    """Read a table's file, a piece at a time; of one that is large only its end, which says where everything is.
+def _look_through(path: Path, at_most: float = math.inf) -> None:
+    """Read a table's file, a piece at a time; of one that has more bytes than so only its end, which says where everything is.
 
     Raises
     ------
@@ -275,7 +276,7 @@ def _look_through(path: Path) -> None:
     """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            if path.stat().st_size <= _LARGE_BYTES:
+            if path.stat().st_size <= at_most:
                 for group in range(file.num_row_groups):
                     file.read_row_group(group)
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -287,75 +288,89 @@ def _unpacked_bytes(path: Path) -> int:
     return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
 
 
-def _standing(points: pa.Table, bad_tables: Iterable[str], root: Path) -> pa.Table:
-    """Return the points whose rows are all still there: none of theirs was in a table that is gone."""
-    import json  # noqa: PLC0415
-
+def _lost(rows: pa.ChunkedArray, bad_tables: Iterable[str], root: Path) -> pa.Array | None:
+    """Say for each point's row counts whether some of these rows are gone with their table; None: nobody lost any."""
     gone = set(bad_tables)
-    rows = points["rows"]
     named = {name for text in pc.unique(rows).to_pylist() if text for name, count in json.loads(text).items() if count}
     gone |= {name for name in named if not table_files(root, name)}
     if not gone:
-        return points
+        return None
     lost = [bool(text) and any(json.loads(text).get(name) for name in gone) for text in rows.to_pylist()]
-    return points.filter(pc.invert(pa.array(lost, pa.bool_())))
+    return pa.array(lost, pa.bool_()) if any(lost) else None
 
 
-def _merged_points(root: Path, entries: Sequence[Path]) -> pa.Table | None:
-    owners = _owners(entries)
+class _Owners:
+    """Which commit has the last word on each point of the journal."""
+
+    def __init__(self, entries: Sequence[Path]) -> None:
+        columns = [_decoded(read_table(entry / "points.parquet", ["point"])["point"]) for entry in entries]
+        encoded = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()).combine_chunks()
+        encoded = encoded.dictionary_encode()
+        self.number = {entry.name: number for number, entry in enumerate(entries)}
+        self.points = encoded.dictionary
+        self.last = np.zeros(len(self.points), np.int64)  # the number of the last commit that has a row of the point
+        numbers = np.repeat(np.arange(len(entries)), [len(column) for column in columns])
+        np.maximum.at(self.last, encoded.indices.to_numpy(), numbers)
+
+    def kept(self, table: pa.Table, commit: str | None = None) -> pa.Table:
+        """Return the rows of a commit's table that no later commit replaced; of what was there before the journal if None.
+
+        Rows of points that the commit itself has no word on stay with it.
+        """
+        place = pc.fill_null(ranks(table["point"], self.points), -1).to_numpy()
+        replaced = place >= 0
+        replaced[replaced] = self.last[place[replaced]] > self.number.get(commit or "", -1)
+        return table.filter(pa.array(~replaced)) if replaced.any() else table
+
+
+def _merged_points(root: Path, entries: Sequence[Path], owners: _Owners, columns: Sequence[str] | None = None) -> pa.Table | None:
     published = root / "points.parquet"
-    parts = [_without(read_table(published), pa.array(sorted(owners), pa.string()))] if published.exists() else []
-    for entry in entries:
-        table = read_table(entry / "points.parquet")
-        if len(table):
-            parts.append(_owned(table, entry.name, owners))
+    parts = [owners.kept(read_table(published, columns))] if published.exists() else []
+    parts += [owners.kept(read_table(entry / "points.parquet", columns), entry.name) for entry in entries]
     parts = [part for part in parts if len(part)] or parts[:1]
-    return concat_points(parts) if parts else None
+    if not parts:
+        return None
+    return concat_points(parts) if columns is None else pa.concat_tables(parts)
 
 
-def _owners(entries: Iterable[Path]) -> dict[str, str]:
-    """Return the commit that has the last word on each point."""
-    owners: dict[str, str] = {}
-    for entry in entries:
-        owners.update(dict.fromkeys(_decoded(read_table(entry / "points.parquet")["point"]).to_pylist(), entry.name))
-    return owners
-
-
-def _owned(table: pa.Table, owner: str, owners: Mapping[str, str]) -> pa.Table:
-    """Return the rows of a commit that no later commit replaced (rows of points it does not own by itself stay with it)."""
-    others = pa.array(sorted({point for point in _points_in(table) if owners.get(point, owner) > owner}), pa.string())
-    return _without(table, others)
-
-
-def _points_in(table: pa.Table) -> list[str]:
-    found: list[str] = []
-    for chunk in table["point"].chunks:
-        found += (chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk).to_pylist()
-    return found
-
-
-def _without(table: pa.Table, points: pa.Array) -> pa.Table:
-    if not len(points) or not len(table):
-        return table
-    return table.filter(pc.is_null(ranks(table["point"], points)))
+def _merged_rows(published: Iterable[Path], files: Iterable[tuple[str, Path]], owners: _Owners) -> pa.Table:
+    parts = [owners.kept(read_table(path)) for path in published]
+    parts += [owners.kept(read_table(path), owner) for owner, path in files]
+    whole = pa.concat_tables([part for part in parts if len(part)] or parts[:1], promote_options="permissive")
+    return whole.replace_schema_metadata(parts[-1].schema.metadata)
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string())
 
 
-def _whole_order(points: pa.Table, order: Sequence[str]) -> pa.Array:
+def _whole_order(points: pa.ChunkedArray, order: Sequence[str]) -> pa.Array:
     """Return every point once: those not in `order` first, as they stand, then `order`."""
     last = pa.array(order, pa.string())
-    standing = _decoded(points["point"]).combine_chunks()
+    standing = _decoded(points).combine_chunks()
     first = standing.filter(pc.invert(pc.is_in(standing, value_set=last)))
     return pa.concat_arrays([first, last])
 
 
-def _in_order(table: pa.Table, order: pa.Array) -> pa.Table:
-    """Return the rows sorted by their point's place in `order`, otherwise as they stand, in one dictionary."""
-    place = ranks(table["point"], order)
-    if pc.any(pc.less(place[1:], place[:-1])).as_py() if len(place) > 1 else False:
-        indices = pc.sort_indices(pa.table({"place": place}), sort_keys=[("place", "ascending")])
-        table = table.take(indices)
-    return table.unify_dictionaries().combine_chunks()
+def _write_in_order(table: pa.Table, order: pa.Array, path: Path) -> None:
+    """Write the rows sorted by their point's place in `order`, otherwise as they stand.
+
+    Of a million points that is most of what the driver holds, so it is sorted piece by piece, never as a whole.
+    """
+    schema, rows = table.schema, None
+    place = pc.fill_null(ranks(table["point"], order), len(order)).to_numpy()
+    if (place[1:] < place[:-1]).any():
+        rows = np.argsort(place, kind="stable")
+        columns = {}
+        for name in schema.names:  # one chunk each: `take` would copy all chunks for every piece; what is copied is let go
+            columns[name], table = table[name].combine_chunks(), table.drop_columns([name])
+        table = pa.table(columns, schema=schema)
+    write_pieces(schema, _pieces(table, rows), path)
+
+
+def _pieces(table: pa.Table, rows: npt.NDArray[np.int64] | None) -> Iterator[pa.Table]:
+    place = table.schema.get_field_index("point")
+    for start in range(0, len(table), _PIECE):
+        piece = table.slice(start, _PIECE) if rows is None else table.take(pa.array(rows[start : start + _PIECE]))
+        points = _decoded(piece["point"]).dictionary_encode()  # its own points only: all of a dictionary would be written each time
+        yield piece.set_column(place, table.schema.field("point"), points)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.events import Advanced, Chunk, Outcome
 from pipeline.points import Point
@@ -87,18 +88,23 @@ def _map_text(values: Mapping[str, float]) -> str:
 
 def with_parameters(rows: pa.Table, points: Sequence[Point], outcomes: Sequence[Outcome] = ()) -> pa.Table:
     """Put parameters and configs to outcome rows, and seal them."""
-    configs = pa.array([point.config for point in points], pa.string())
-    rows = rows.set_column(rows.schema.get_field_index("config"), OUTCOME.field("config"), configs)
+    told: dict[str, list[Any]] = {"config": [], "seal": []}
     if outcomes:
-        attempts = pa.array([one.attempts for one in outcomes], pa.int32())
-        rows = rows.set_column(rows.schema.get_field_index("attempts"), OUTCOME.field("attempts"), attempts)
-    told = zip(points, rows["status"].to_pylist(), rows["rows"].to_pylist(), strict=True)
-    seals = [seal_of(point.hash, point.parameters, point.config, status, counts) for point, status, counts in told]
-    rows = rows.set_column(rows.schema.get_field_index("seal"), OUTCOME.field("seal"), pa.array(seals, pa.string()))
-    names = dict.fromkeys(name for point in points for name in point.parameters)
-    for place, name in enumerate(names, 1):
-        one, values = parameter_column(name, [point.parameters.get(name) for point in points])
-        rows = rows.add_column(place, one, values)
+        told["attempts"] = [one.attempts for one in outcomes]
+    columns: dict[str, list[Any]] = {}
+    for place, (point, status, counts) in enumerate(zip(points, rows["status"].to_pylist(), rows["rows"].to_pylist(), strict=True)):
+        config, parameters = point.config, point.parameters
+        told["config"].append(config)
+        told["seal"].append(seal_of(point.hash, parameters, config, status, counts))
+        for name, value in parameters.items():
+            column = columns.setdefault(name, [])
+            column += [None] * (place - len(column))
+            column.append(value)
+    for name, values in told.items():
+        one = OUTCOME.field(name)
+        rows = rows.set_column(rows.schema.get_field_index(name), one, pa.array(values, one.type))
+    for place, (name, values) in enumerate(columns.items(), 1):
+        rows = rows.add_column(place, *parameter_column(name, [*values, *[None] * (len(points) - len(values))]))
     return rows
 
 
@@ -108,8 +114,11 @@ def seal_of(point: str, parameters: Mapping[str, Any], config: str, status: str,
     return digest(canonical([point, texts, config, status, rows]))
 
 
-def statuses(points: pa.Table | None) -> Mapping[str, str]:
-    """Return each recorded point's status."""
-    if points is None:
-        return {}
-    return dict(zip(points["point"].cast(pa.string()).to_pylist(), points["status"].to_pylist(), strict=True))
+def with_status(points: Sequence[Point], recorded: pa.Table | None, statuses: Sequence[str]) -> list[bool]:
+    """Say of each point whether it is recorded with one of these statuses."""
+    if recorded is None:
+        return [False] * len(points)
+    fitting = recorded.filter(pc.is_in(recorded["status"], value_set=pa.array(statuses)))["point"]
+    hashes = pa.array([point.hash for point in points], pa.string())
+    found: list[bool] = pc.is_in(hashes, value_set=fitting.cast(pa.string()).combine_chunks()).to_pylist()
+    return found

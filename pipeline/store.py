@@ -209,34 +209,44 @@ def refuted_points(root: Path) -> set[str]:
 # ---- files -------------------------------------------------------------------------------------------------------------------
 
 
-def read_table(path: Path) -> pa.Table:
-    """Read one Parquet file.
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read one Parquet file, or some columns of it.
 
     Raises
     ------
     DamagedTable
-        If it is not a Parquet file, or a damaged one.
+        If it is not a Parquet file, or a damaged one, or has no such column.
     """
     try:
-        return pq.read_table(path, partitioning=None, page_checksum_verification=True)
-    except (OSError, ValueError, pa.ArrowException) as error:
+        table = pq.read_table(path, columns=columns, partitioning=None, page_checksum_verification=True)
+        return table if columns is None else table.select(columns)
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise DamagedTable(path, str(error).splitlines()[0]) from error
 
 
 def write_table(table: pa.Table, path: Path) -> None:
     """Write one Parquet file, durable when this returns, in the encodings its columns ask for; the file appears at once, whole."""
-    encodings = {one.name: encoding_of(one) for one in table.schema if encoding_of(one)}
-    dictionary = [name for name in table.schema.names if name not in encodings]
-    with replaced(path) as file:
-        pq.write_table(
-            table,
+    write_pieces(table.schema, [table], path)
+
+
+def write_pieces(schema: pa.Schema, pieces: Iterable[pa.Table], path: Path) -> None:
+    """Write one Parquet file as `write_table` does, from pieces that need not be in memory together."""
+    encodings = {one.name: encoding_of(one) for one in schema if encoding_of(one)}
+    dictionary = [name for name in schema.names if name not in encodings]
+    with (
+        replaced(path) as file,
+        pq.ParquetWriter(
             file,
+            schema,
             compression="zstd",
             use_dictionary=dictionary,
             column_encoding=encodings or None,
             use_compliant_nested_type=False,  # a list column reads back as it was declared
             write_page_checksum=True,  # a flipped bit is found, not read
-        )
+        ) as writer,
+    ):
+        for piece in pieces:
+            writer.write_table(piece)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -354,11 +364,12 @@ def point_array(points: Sequence[str], rows: Sequence[int] | None = None) -> pa.
 
 def ranks(column: pa.ChunkedArray, order: pa.Array) -> pa.ChunkedArray:
     """Return each row's place of its point in `order` (null where it is not there), without unpacking the column."""
-    chunks = []
-    for chunk in column.chunks:
-        encoded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
-        chunks.append(pc.index_in(encoded.dictionary, value_set=order).take(encoded.indices))
-    return pa.chunked_array(chunks, pa.int32())
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    chunks = column.unify_dictionaries().chunks
+    known = chunks[0].dictionary if chunks else pa.array([], pa.string())
+    places = pc.index_in(known, value_set=order)  # once: that costs as much as `order` is long
+    return pa.chunked_array([places.take(chunk.indices) for chunk in chunks], pa.int32())
 
 
 def spans(column: pa.ChunkedArray) -> Mapping[str, list[tuple[int, int]]]:
