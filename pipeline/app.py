@@ -175,6 +175,7 @@ def _sweep(given: list[str], console: Console) -> int:
     from pipeline.hydra_words import in_our_words  # noqa: PLC0415
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
     from pipeline.settings import GROUPS, PLAIN_KEYS  # noqa: PLC0415
+    from pipeline.tracking.where import without_password  # noqa: PLC0415
 
     given = [word for word in given if word not in ("-m", "--multirun")]  # every command is a sweep
     completing = any(word in ("-sc", "--shell-completion") for word in given)
@@ -187,7 +188,7 @@ def _sweep(given: list[str], console: Console) -> int:
             return 0
         if not any(_CHOICE.match(word) for word in given):
             arguments.append("experiment=tour")
-        return _hand_to_hydra(arguments, shlex.join(["minimex", *given]), console)
+        return _hand_to_hydra(arguments, without_password(shlex.join(["minimex", *given])), console)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
