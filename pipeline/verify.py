@@ -18,11 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.journal import DirectoryBusy, locked
 from pipeline.rows import seal_of
-from pipeline.store import CHECKS, DamagedTable, SweepDir, load, parameter_values, spans, write_table
+from pipeline.store import CHECKS, DamagedTable, SweepDir, load, parameter_values, ranks, read_table, write_table
 from solvers.builder import Context
 from solvers.contract import GRADES, Verdict
 from solvers.errors import ConfigError, MinimexError
@@ -30,6 +32,7 @@ from solvers.identity import digest, rebuild
 from solvers.schema import TableInfo
 
 _LOOKS = 5
+_SLICE = 10_000
 _OWN_TABLES = ("progress",)
 _CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check:[a-z_0-9]+")
 _RANK: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
@@ -108,7 +111,7 @@ def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | Non
         If points.parquet itself cannot be read.
     """
     court = _Court(sweep, trust)
-    court.judge(set(only) if only is not None else None)
+    court.judge(only)
     checks = court.verdicts()
     if only is not None:
         checks = pa.concat_tables([_earlier(sweep, only), checks])
@@ -128,16 +131,42 @@ def judgement(sweep: SweepDir) -> Judgement:
 
 
 def _earlier(sweep: SweepDir, without: Sequence[str]) -> pa.Table:
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    from pipeline.store import read_table  # noqa: PLC0415
-
     try:
         checks = read_table(sweep.root / "checks.parquet").cast(CHECKS)
     except (DamagedTable, ValueError, pa.ArrowException):
         return CHECKS.empty_table()
-    known = pa.array(sorted(set(sweep.points["point"].cast(pa.string()).to_pylist()) - set(without)), pa.string())
-    return checks.filter(pc.is_in(checks["point"], value_set=known))
+    known, again = _hashes(sweep), pa.array(without, pa.string())
+    kept = pc.and_not(pc.is_in(checks["point"], value_set=known), pc.is_in(checks["point"], value_set=again))
+    return checks.filter(kept)
+
+
+def _hashes(sweep: SweepDir) -> pa.Array:
+    return sweep.points["point"].cast(pa.string()).combine_chunks()
+
+
+class _Rows:
+    """The rows of a table by point, wherever they stand; points by their place in `points`."""
+
+    def __init__(self, table: pa.Table, points: pa.Array) -> None:
+        kind = table["point"].type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
+            raise ValueError(f"its column point holds {kind}")
+        owner = pc.fill_null(ranks(table["point"], points), -1).to_numpy()
+        self.order = np.argsort(owner, kind="stable")
+        self.ends = np.searchsorted(owner[self.order], np.arange(-1, len(points)), side="right")
+        self.strangers = pc.unique(table["point"].filter(pa.array(owner < 0))).cast(pa.string()).to_pylist()
+        self.table = table.drop_columns(["point"])
+
+    def of(self, place: int) -> pa.Table:
+        """Return a point's rows, as they stand in the table."""
+        rows = self.order[self.ends[place] : self.ends[place + 1]]
+        if not len(rows):
+            return self.table.slice(0, 0)
+        if rows[-1] - rows[0] + 1 == len(rows):
+            return self.table.slice(rows[0], len(rows))
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+        return pa.concat_tables([self.table.slice(run[0], len(run)) for run in runs])
 
 
 class _Court:
@@ -146,53 +175,53 @@ class _Court:
     def __init__(self, sweep: SweepDir, trust: Sequence[str]) -> None:
         self.sweep, self.trust = sweep, tuple(trust)
         self.context: Context = sweep.context(trust)
-        self.columns: dict[str, list[Any]] = {name: [] for name in CHECKS.names}
+        self.points = _hashes(sweep)
+        self.said: list[pa.Table] = []
+        self.columns: dict[str, list[Any]] = {name: [] for name in CHECKS.names}  # what was said since
         self.infos: dict[str, TableInfo] = {}
-        self.tables: dict[str, pa.Table] = {}
-        self.places: dict[str, Mapping[str, list[tuple[int, int]]]] = {}
+        self.tables: dict[str, _Rows] = {}
         self.game = functools.lru_cache(maxsize=64)(self._build_game)
 
     def verdicts(self) -> pa.Table:
-        return pa.table(self.columns, schema=CHECKS)
+        self._pack()
+        return pa.concat_tables(self.said)
+
+    def _pack(self) -> None:
+        self.said.append(pa.table(self.columns, schema=CHECKS))
+        self.columns = {name: [] for name in CHECKS.names}
 
     def say(self, table: str, row: int | None, point: str | None, grade: str, reason: str) -> None:
         for name, value in zip(CHECKS.names, (table, row, point, grade, reason), strict=True):
             self.columns[name].append(value)
 
-    def judge(self, only: set[str] | None) -> None:
+    def judge(self, only: Sequence[str] | None) -> None:
         self._open_tables()
-        points = self.sweep.points
-        known: set[str] = set()
-        for point, config, status, rows in zip(
-            points["point"].cast(pa.string()).to_pylist(),
-            points["config"].to_pylist(),
-            points["status"].to_pylist(),
-            points["rows"].to_pylist(),
-            strict=True,
-        ):
-            if point in known:
-                self.say("points", None, point, "refuted", "listed twice")
-                continue
-            known.add(point)
-            if only is None or point in only:
-                self._judge_point(point, config, rows if status in ("done", "incomplete") else "{}")
-        for name, places in self.places.items():
-            for point in places.keys() - known:
-                self.say(name, None, point, "refuted", "rows of a point that points.parquet does not have")
-        self._judge_seals(only)
-
-    def _judge_seals(self, only: set[str] | None) -> None:
-        """Refute rows of points.parquet whose parameters, config, status or row counts are not what was sealed."""
-        points = self.sweep.points
-        names = self.sweep.parameters
-        columns = [parameter_values(points, name) for name in names]
-        told = [points[name].to_pylist() for name in ("config", "status", "rows", "seal")]
-        hashes = points["point"].cast(pa.string()).to_pylist()
-        for place, (point, config, status, rows, seal) in enumerate(zip(hashes, *told, strict=True)):
-            if only is None or point in only:
-                parameters = {name: column[place] for name, column in zip(names, columns, strict=True)}
-                if seal_of(point, parameters, config, status, rows) != seal:
+        points, names = self.sweep.points, self.sweep.parameters
+        wanted = self.points if only is None else pa.array(only, pa.string())
+        marks = pa.table(
+            {
+                "hash": self.points,
+                "first": pc.index_in(self.points, value_set=self.points),
+                "wanted": pc.is_in(self.points, value_set=wanted),
+            }
+        )
+        for start in range(0, len(points), _SLICE):  # a million rows as Python objects would be gigabytes
+            rows = points.slice(start, _SLICE)
+            columns = [column.to_pylist() for column in marks.slice(start, _SLICE).columns]
+            columns += [rows[name].to_pylist() for name in ("config", "status", "rows", "seal")]
+            parameters = [parameter_values(rows, name) for name in names]
+            for place, (point, first, is_wanted, *told) in enumerate(zip(*columns, strict=True)):
+                if first != start + place:
+                    self.say("points", None, point, "refuted", "listed twice")
+                elif is_wanted:
+                    self._judge_point(first, point, told[0], told[2] if told[1] in ("done", "incomplete") else "{}")
+                values = {name: column[place] for name, column in zip(names, parameters, strict=True)}
+                if is_wanted and seal_of(point, values, *told[:3]) != told[3]:
                     self.say("points", None, point, "refuted", "its row in points.parquet is not the one that was written")
+            self._pack()
+        for name, rows in self.tables.items():
+            for point in rows.strangers:
+                self.say(name, None, point, "refuted", "rows of a point that points.parquet does not have")
 
     def _open_tables(self) -> None:
         declared = self.sweep.manifest.get("columns", {})
@@ -205,18 +234,18 @@ class _Court:
                 if not self.sweep.is_described(name):
                     self.say(name, None, None, "unchecked", "neither the table nor the manifest says how it is judged")
                 table = self.sweep.table(name)
-                places = _places(table["point"])
+                rows = _Rows(table, self.points)
             except (MinimexError, ValueError, KeyError, pa.ArrowException) as error:
                 self.say(name, None, None, "refuted", f"the table cannot be read: {error}")
                 continue
             came = [[one.name, str(one.type)] for one in table.schema if one.name != "point"]
             if name in declared and _plain(came) != _plain(declared[name]):
                 self.say(name, None, None, "refuted", f"its columns are {came}, declared were {declared[name]}")
-            self.tables[name], self.places[name] = table.drop_columns(["point"]), places
+            self.tables[name] = rows
 
-    def _judge_point(self, point: str, config: str, rows: str) -> None:
-        tables = {name: self._rows_of(point, name) for name in self.tables}
-        promised = self._promised(rows)
+    def _judge_point(self, place: int, point: str, config: str, rows: str) -> None:
+        tables = {name: one.of(place) for name, one in self.tables.items()}
+        promised = _promised(rows)
         for name in {**promised, **tables}:
             have, delivered = len(tables[name]) if name in tables else 0, promised.get(name, 0)
             if have != delivered:
@@ -235,22 +264,8 @@ class _Court:
             if check is not None and name in tables:
                 self._ask(check, name, point, game, tables)
 
-    def _rows_of(self, point: str, name: str) -> pa.Table:
-        table, places = self.tables[name], self.places[name].get(point, [])
-        if len(places) > 1:
-            return pa.concat_tables([table.slice(start, stop - start) for start, stop in places])
-        start, stop = places[0] if places else (0, 0)
-        return table.slice(start, stop - start)
-
     def _check_of(self, name: str) -> str | None:
         return self.infos[name].check if name in self.infos else None
-
-    def _promised(self, rows: str) -> dict[str, int]:
-        try:
-            said = json.loads(rows)
-            return {str(name): int(count) for name, count in said.items()}
-        except (ValueError, TypeError, AttributeError):
-            return {}
 
     def _ask(self, check: str, name: str, point: str, game: Any, tables: Mapping[str, pa.Table]) -> None:
         judged: set[int] = set()
@@ -276,11 +291,13 @@ def _plain(columns: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[name, re.sub(r"<\w+: ", "<", kind).replace("large_", "")] for name, kind in columns]
 
 
-def _places(column: pa.ChunkedArray) -> Mapping[str, list[tuple[int, int]]]:
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
-        raise ValueError(f"its column point holds {kind}")
-    return spans(column)
+@functools.lru_cache(maxsize=1024)
+def _promised(rows: str) -> Mapping[str, int]:
+    try:
+        said = json.loads(rows)
+        return {str(name): int(count) for name, count in said.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
 
 
 @functools.cache

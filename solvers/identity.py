@@ -17,10 +17,12 @@ import numpy as np
 from solvers.builder import Context, build, encode_fields
 from solvers.errors import ConfigError
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
 
 def canonical(value: Any) -> str:
     """Return canonical JSON text: sorted keys, no spaces, floats by repr."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def describe(built: Any, *, without: str | None = None) -> str:

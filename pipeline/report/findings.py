@@ -43,7 +43,7 @@ class Parameter:
         return cell_text(self.values[self.codes[point]])
 
     @functools.cached_property
-    def numbers(self) -> list[Fraction | float | None]:
+    def numbers(self) -> list[Fraction | float | int | None]:
         """Its values as numbers, None where one is none; "1/60" is a number, true is not."""
         return [as_number(value) for value in self.values]
 
@@ -87,16 +87,18 @@ def points_of(sweep: SweepDir) -> Points:
     return Points(table, tuple(_parameter(table, name) for name in sweep.parameters))
 
 
-def as_number(value: Any) -> Fraction | float | None:
+def as_number(value: Any) -> Fraction | float | int | None:
     """Return a value as a number if it is one, exactly if it can be.
 
     Examples
     --------
     >>> as_number("1/60"), as_number(3), as_number("rock"), as_number(True)
-    (Fraction(1, 60), Fraction(3, 1), None, None)
+    (Fraction(1, 60), 3, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         return None
+    if isinstance(value, int):
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, str) and not (len(value) <= _LONGEST_NUMBER and _EXACT.fullmatch(value)):

@@ -388,8 +388,9 @@ def test_only_checkers_of_solvers_are_called(sweep, name, monkeypatch):
     court = verify_module._Court(load(root), ())
     court.game = lambda described: ForcedRps()
     court.judge(None)
-    assert f"{name!r} is not a checker of solvers.*" in court.columns["reason"][0]
-    assert set(court.columns["grade"]) == {"unchecked"}
+    verdicts = court.verdicts()
+    assert f"{name!r} is not a checker of solvers.*" in verdicts["reason"][0].as_py()
+    assert set(verdicts["grade"].to_pylist()) == {"unchecked"}
 
 
 @pytest.mark.parametrize("name", ["solvers.nothing.check:f", "solvers.equilibrium.check:nothing"])
