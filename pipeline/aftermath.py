@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.driver import Run
+from pipeline.errors import reason_of
 from pipeline.findings import print_findings
 from pipeline.manifest import is_recorded, keep_manifest
 from pipeline.report import write_report
@@ -13,6 +17,8 @@ from pipeline.store import SweepDir, load, ranks
 from pipeline.tracking.record import track
 from pipeline.tracking.where import ui_lines
 from pipeline.verify import judgement, verify
+
+T = TypeVar("T")
 
 
 def conclude(run: Run) -> int:
@@ -22,15 +28,17 @@ def conclude(run: Run) -> int:
         run.console.print(f"no point is finished{more}; the same command goes on")
         return 0
     settings, console = run.settings, run.console
-    manifest = keep_manifest(run.root, run.points, settings)
+    manifest = _written(run, "manifest.json", lambda: keep_manifest(run.root, run.points, settings)) or {}
     sweep = load(run.root)
     if run.new and settings.verify and not run.interrupted:
         judged = verify(sweep, settings.trust, only=run.new)
+        if judged.unwritten:
+            run.warn(f"checks.parquet could not be written ({judged.unwritten.lower()}); minimex verify {run.root} judges again")
     else:
         judged = judgement(sweep)
     changed = bool(run.new) or not (run.root / "report.html").exists()
     if changed and not run.interrupted:
-        write_report(sweep)
+        _written(run, "report.html", lambda: write_report(sweep))
     tracked = _track(run, sweep, known=not changed and is_recorded(manifest, settings.tracking))
     if not settings.quiet:
         print_findings(sweep, judged, [point.hash for point in run.points], console)
@@ -49,6 +57,15 @@ def _track(run: Run, sweep: SweepDir, *, known: bool) -> bool:
     if known or run.interrupted:
         return known
     return track(sweep, run.settings.tracking, run.root.resolve().parent, run.console.print) is not None
+
+
+def _written(run: Run, name: str, write: Callable[[], T]) -> T | None:
+    """Write what no result depends on; where that cannot be done it is said."""
+    try:
+        return write()
+    except OSError as error:
+        run.warn(f"{name} could not be written ({reason_of(error)}); the results are safe in {run.root}")
+        return None
 
 
 def _count(sweep: SweepDir, points: list[str], statuses: list[str]) -> int:

@@ -74,6 +74,8 @@ class Run:
         for line in self.journal.said:
             self.console.print(line, style="yellow")
         self.publish()
+        if (self.root / "inputs").is_dir():
+            self._store_inputs(self.points)
         settled = ["done"] if self.settings.retry_failed else ["done", "incomplete", "failed", "timeout"]
         is_settled = with_status(self.points, recorded, settled)
         wrong = refuted_points(self.root) if self.settings.retry_failed else set()
@@ -260,16 +262,16 @@ class Run:
         """Keep the content of input files; a stored one that was damaged is replaced."""
         folder = self.root / "inputs"
         stored: set[str] = set()
-        for point in points:
-            for part in (point.game, point.solver):
-                for sha, content in inputs_of(part).items():
-                    if sha in stored:
-                        continue
-                    stored.add(sha)
-                    if not (folder / sha).exists() or (folder / sha).read_bytes() != content:
-                        folder.mkdir(exist_ok=True)
-                        with replaced(folder / sha) as file:
-                            file.write(content)
+        parts = {id(part): part for point in points for part in (point.game, point.solver)}  # many points share theirs
+        for part in parts.values():
+            for sha, content in inputs_of(part).items():
+                if sha in stored:
+                    continue
+                stored.add(sha)
+                if not (folder / sha).exists() or (folder / sha).read_bytes() != content:
+                    folder.mkdir(exist_ok=True)
+                    with replaced(folder / sha) as file:
+                        file.write(content)
 
 
 def _is_sibling(path: Path, root: Path) -> bool:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pipeline.points import Point
 from pipeline.settings import Settings
-from pipeline.store import write_text
+from pipeline.store import read_manifest, write_text
 from pipeline.tracking.where import Tracking
 from solvers.builder import make
 from solvers.errors import ConfigError
@@ -74,12 +74,7 @@ def wanted_tracking(manifest: dict[str, Any]) -> Tracking:
 
 
 def _read(root: Path) -> dict[str, Any]:
-    try:
-        manifest = json.loads((root / "manifest.json").read_text())
-    except (OSError, ValueError):
-        manifest = None
-    if not isinstance(manifest, dict):
-        manifest = {"format": 1, "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    manifest = read_manifest(root) or {"format": 1, "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     manifest.setdefault("id", uuid.uuid4().hex)
     return manifest
 

@@ -116,11 +116,7 @@ class SweepDir:
     @functools.cached_property
     def manifest(self) -> dict[str, Any]:
         """What else there is to know: experiment, commands, versions, what tables claim, the MLflow run."""
-        try:
-            said = json.loads((self.root / "manifest.json").read_text())
-        except (OSError, ValueError):
-            return {}
-        return said if isinstance(said, dict) else {}
+        return read_manifest(self.root)
 
     @property
     def name(self) -> str:
@@ -187,6 +183,28 @@ class SweepDir:
         contents = [(path.name, path.read_bytes()) for path in (self.root / "inputs").glob("*") if path.is_file()]
         inputs = {name: content for name, content in contents if hashlib.sha256(content).hexdigest() == name}
         return Context(trust=tuple(trust), inputs=inputs, folder=None)
+
+
+_MANIFEST: Mapping[str, type] = {
+    "id": str,
+    "tables": dict,
+    "columns": dict,
+    "versions": dict,
+    "tracking": dict,
+    "mlflow_runs": dict,
+    "commands": list,
+}
+
+
+def read_manifest(root: Path) -> dict[str, Any]:
+    """Return what manifest.json says, without what is damaged; nothing where it is not there."""
+    try:
+        said = json.loads((root / "manifest.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(said, dict):
+        return {}
+    return {name: value for name, value in said.items() if isinstance(value, _MANIFEST.get(name, object))}
 
 
 def table_files(root: Path, name: str) -> list[Path]:

@@ -21,18 +21,18 @@ def environment(**more):
     return {**os.environ, "PYTHONPATH": str(FAKES), "COLUMNS": "200", **more}
 
 
-def start(*arguments, cwd, **options):
+def start(*arguments, cwd, output=subprocess.PIPE, **options):
     """Start a command in a process of its own."""
     command = [sys.executable, "-P", "-m", "pipeline", *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    pipes = {"stdout": output, "stderr": subprocess.STDOUT, "text": True}
     return subprocess.Popen(command, cwd=cwd, env=environment(), **pipes, **options)
 
 
 def run(*arguments, cwd, before=(), **more):
-    """Run a command in a process of its own to its end; return its exit status and what it said."""
+    """Run a command in a process of its own to its end; return its exit status and what it said, in one line."""
     command = [*before, sys.executable, "-P", "-m", "pipeline", *map(str, arguments)]
     done = subprocess.run(command, cwd=cwd, env=environment(**more), capture_output=True, text=True, timeout=300, check=False)
-    return done.returncode, done.stdout + done.stderr
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
 def tables(root):
