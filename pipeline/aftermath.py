@@ -13,7 +13,7 @@ from pipeline.errors import reason_of
 from pipeline.findings import print_findings
 from pipeline.manifest import is_recorded, keep_manifest
 from pipeline.report import write_report
-from pipeline.store import SweepDir, load, ranks
+from pipeline.store import SweepDir, load, ranks, sweeps_folder
 from pipeline.tracking.record import track
 from pipeline.tracking.where import ui_lines
 from pipeline.verify import judgement, verify
@@ -56,7 +56,7 @@ def _track(run: Run, sweep: SweepDir, *, known: bool) -> bool:
     """Have the sweep recorded in MLflow, unless all of it is `known` there; say whether it is."""
     if known or run.interrupted:
         return known
-    return track(sweep, run.settings.tracking, run.root.resolve().parent, run.console.print) is not None
+    return track(sweep, run.settings.tracking, sweeps_folder(run.root), run.console.print) is not None
 
 
 def _written(run: Run, name: str, write: Callable[[], T]) -> T | None:
@@ -85,5 +85,5 @@ def _say_where(run: Run, failed: int, incomplete: int, *, tracked: bool) -> None
         return
     console.print(f"report   {root / 'report.html'}", soft_wrap=True)
     console.print(f"tables   {root / 'tables'}", soft_wrap=True)
-    for line in ui_lines(run.settings.tracking, root.resolve().parent) if tracked else ():
+    for line in ui_lines(run.settings.tracking, sweeps_folder(root)) if tracked else ():
         console.print(line, soft_wrap=True)

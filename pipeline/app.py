@@ -24,6 +24,7 @@ _PIPED_WIDTH = 140  # of output that no terminal folds
 _LEAF = re.compile(r"\+{0,2}((game|solver)\.[^=]*|seed|sweep\.(grid|zip|union))=")
 _LOOKING = ("--cfg", "--help", "-h", "--hydra-help", "--info", "-i", "--shell-completion", "-sc", "--package", "-p")
 _CHOICE = re.compile(r"\+{0,2}((game|solver)[.=]|experiment=|sweep\.)")
+_URI = re.compile(r"[A-Za-z][\w.+-]*://")
 _USAGE = {
     "list": "minimex list [games|solvers|experiments]",
     "show": "minimex show DIR [TABLE] [to=csv|json|latex]",
@@ -74,8 +75,8 @@ def _dispatch(given: list[str], console: Console) -> int:
         "track": _track,
     }
     if given and given[0] in commands:
-        words = [word for word in given[1:] if "=" not in word]
-        options = dict(word.split("=", 1) for word in given[1:] if "=" in word)
+        words = [word for word in given[1:] if "=" not in word or _URI.match(word)]
+        options = dict(word.split("=", 1) for word in given[1:] if word not in words)
         if "-h" in words or "--help" in words:
             console.print(f"usage: {_USAGE[given[0]]}", markup=False)
             return 0
@@ -113,6 +114,7 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("verify", words, options, range(1, 2), ("strict", "trust"))
     if options.get("strict", "false") not in ("true", "false"):
         raise ConfigError("strict", "true or false", repr(options["strict"]))
+    from pipeline.remote import give_back  # noqa: PLC0415
     from pipeline.report import write_report  # noqa: PLC0415
     from pipeline.verify import verify_folder  # noqa: PLC0415
     from pipeline.verify_show import print_judgement  # noqa: PLC0415
@@ -122,6 +124,7 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     print_judgement(judged, console)
     if not judged.unwritten:
         write_report(sweep)
+        give_back(words[0], sweep.root, console.print)
     return 0 if judged.holds(strict=options.get("strict") == "true") else FAILED
 
 
@@ -129,6 +132,7 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("report", words, options, range(1, 2))
     from pathlib import Path  # noqa: PLC0415
 
+    from pipeline.remote import give_back  # noqa: PLC0415
     from pipeline.report import write_index, write_report  # noqa: PLC0415
     from pipeline.store import load  # noqa: PLC0415
 
@@ -136,7 +140,9 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
     if not (folder / "points.parquet").exists() and any(folder.glob("*/points.parquet")):
         path = write_index(folder)
     else:
-        path = write_report(load(folder))
+        sweep = load(words[0])
+        path = write_report(sweep)
+        give_back(words[0], sweep.root, console.print)
     console.print(str(path), soft_wrap=True)
     return 0
 
@@ -145,9 +151,13 @@ def _status(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("status", words, options, range(1, 2), ("to",))
     from pathlib import Path  # noqa: PLC0415
 
+    from pipeline.remote import fetched, is_remote, who_works  # noqa: PLC0415
     from pipeline.status import show_status  # noqa: PLC0415
 
-    show_status(Path(words[0]), options.get("to"), console)
+    folder = fetched(words[0]) if _URI.match(words[0]) else Path(words[0])
+    if is_remote(words[0]) and (who := who_works(words[0])) and options.get("to") is None:
+        console.print(who, soft_wrap=True)
+    show_status(folder, options.get("to"), console)
     return 0
 
 
@@ -174,12 +184,14 @@ def _sweep(given: list[str], console: Console) -> int:
 
     from pipeline.hydra_words import in_our_words  # noqa: PLC0415
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
+    from pipeline.remote import out_word  # noqa: PLC0415
     from pipeline.settings import GROUPS, PLAIN_KEYS  # noqa: PLC0415
     from pipeline.tracking.where import without_password  # noqa: PLC0415
 
     given = [word for word in given if word not in ("-m", "--multirun")]  # every command is a sweep
     completing = any(word in ("-sc", "--shell-completion") for word in given)
-    arguments = list(given) if completing else [quote_numbers(word) for word in given]
+    arguments = list(given) if completing else [out_word(quote_numbers(word))[0] for word in given]
+    command = shlex.join(["minimex", *(out_word(word)[1] for word in given)])
     looking = any(word == "-c" or word.startswith(_LOOKING) for word in given)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises, and we say what was wrong
     try:
@@ -188,7 +200,7 @@ def _sweep(given: list[str], console: Console) -> int:
             return 0
         if not any(_CHOICE.match(word) for word in given):
             arguments.append("experiment=tour")
-        return _hand_to_hydra(arguments, without_password(shlex.join(["minimex", *given])), console)
+        return _hand_to_hydra(arguments, without_password(command), console)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise

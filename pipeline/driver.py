@@ -58,6 +58,7 @@ class Run:
     new: list[str] = field(default_factory=list)  # points computed or taken over by this command
     lines: dict[str, str] = field(default_factory=dict)
     warned: set[str] = field(default_factory=set)
+    published: Callable[[], None] = lambda: None  # called after each publishing (where its home is a store: pushes)
 
     def __post_init__(self) -> None:
         self.by_hash = {point.hash: point for point in self.points}
@@ -248,6 +249,8 @@ class Run:
                 hint = "with that mended the same command publishes it and computes nothing again"
                 raise SweepCutShort(f"{said}, {hint}") from error
             self.warn(f"{said}; it will be tried again")
+        else:
+            self.published()
 
     def warn(self, text: str) -> None:
         """Say something that the user should know, once."""

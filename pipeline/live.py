@@ -30,7 +30,7 @@ from typing import Any
 from pipeline.events import Advanced, Chunk
 from pipeline.manifest import note_run
 from pipeline.standing import Standing
-from pipeline.store import SweepDir
+from pipeline.store import SweepDir, sweeps_folder
 from pipeline.tracking import reach
 from pipeline.tracking.runs import CONTENT, ENDED, LIVE, RunWriter
 from pipeline.tracking.where import Tracking
@@ -196,7 +196,7 @@ class LiveTracking:
     def _complain(self, why: str) -> None:
         if not self.complained:
             self.complained = True
-            where = self.settings.shown(self.root.resolve().parent)
+            where = self.settings.shown(sweeps_folder(self.root))
             self.said(f"tracking: MLflow at {where} cannot follow the sweep ({why}); it goes on, MLflow is told at its end")
 
     def _drop_link(self) -> None:
@@ -300,7 +300,7 @@ class _Scribe:
     def open(self) -> RunWriter:
         """Find the sweep's run or begin it."""
         sweep = SweepDir(self.root)
-        client, experiment = reach.open_store(self.settings, self.root.parent, sweep.manifest.get("experiment"))
+        client, experiment = reach.open_store(self.settings, sweeps_folder(self.root), sweep.manifest.get("experiment"))
         run = RunWriter.open(client, experiment, sweep, self.settings)
         if run is None:
             run = RunWriter.of_sweep(client, experiment, sweep, self.began_ms, {LIVE: "yes"})

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 
+from pipeline.remote import folder_of
 from pipeline.tracking.where import Tracking
 from solvers.builder import make
 from solvers.errors import ConfigError, did_you_mean
@@ -70,8 +71,8 @@ class Settings:
             raise ConfigError("out", "a folder", "nothing", "out=DIR, or leave it out for outputs/NAME")
 
     def folder(self, default: str) -> Path:
-        """Return the sweep's directory."""
-        return Path(self.out) if self.out is not None else Path("outputs") / default
+        """Return the sweep's directory on this machine: of a URI its mirror."""
+        return folder_of(self.out) if self.out is not None else Path("outputs") / default
 
 
 PLAIN_KEYS = ("seed", "out", "dry_run", "on_error", "retry_failed", "skip_impossible", "verify", "quiet", "trust")

@@ -81,12 +81,18 @@ class DamagedTable(MinimexError, ValueError):
 def load(folder: str | Path) -> SweepDir:
     """Open a sweep's directory for reading, from a notebook for instance: `load("outputs/tour").table("equilibria")`.
 
+    A URI (`s3://BUCKET/NAME`) is fetched first.
+
     Raises
     ------
     ConfigError
         If the folder holds no sweep.
     """
+    from pipeline.remote import fetched, is_uri, without_secrets  # noqa: PLC0415 (it stands on this module)
+
     root = Path(folder)
+    if is_uri(str(folder)):
+        root, folder = fetched(str(folder)), without_secrets(str(folder))
     if not (root / "points.parquet").exists():
         beside = [path.parent.name for path in root.glob("*/points.parquet")]
         if beside:
@@ -205,6 +211,12 @@ def read_manifest(root: Path) -> dict[str, Any]:
     if not isinstance(said, dict):
         return {}
     return {name: value for name, value in said.items() if isinstance(value, _MANIFEST.get(name, object))}
+
+
+def sweeps_folder(root: Path) -> Path:
+    """Return the folder of sweeps that a directory belongs to: where it lies; a mirror of a store's lies one deeper."""
+    folder = root.resolve().parent
+    return folder.parent if folder.name == ".remote" else folder
 
 
 def table_files(root: Path, name: str) -> list[Path]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import signal
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -18,6 +20,7 @@ from pipeline.events import Limits
 from pipeline.executors import Executor
 from pipeline.journal import locked, recorded_points
 from pipeline.points import Point
+from pipeline.remote import Remote, at_work, fetched, is_remote
 from pipeline.rows import with_status
 from pipeline.settings import Settings
 from solvers.errors import ConfigError
@@ -37,13 +40,24 @@ def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, co
     DirectoryBusy
         If another driver holds the directory.
     ConfigError
-        If a cluster that was asked for cannot be reached.
+        If a cluster or a store that was asked for cannot be reached.
     """
-    root = settings.folder(default_name)
+    say = functools.partial(console.print, style="yellow", soft_wrap=True)
+    with at_work(settings.out, say) as remote:
+        status = _run_in(settings.folder(default_name), points, settings, console, remote)
+        if remote is not None:
+            remote.finish()
+            console.print(f"stored   {remote.store.shown}", soft_wrap=True)
+    return status
+
+
+def _run_in(root: Path, points: Sequence[Point], settings: Settings, console: Console, remote: Remote | None) -> int:
     fresh = not root.exists()
     try:
         with locked(root):
             run = Run(root, points, settings, console)
+            if remote is not None:
+                run.published = remote.published
             with _signals(run):
                 todo = run.todo()
                 if todo:
@@ -68,7 +82,7 @@ def default_name(points: Sequence[Point]) -> str:
 
 def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Console) -> None:
     """Say what a command would do."""
-    root = settings.folder(name)
+    root = fetched(settings.out) if settings.out is not None and is_remote(settings.out) else settings.folder(name)
     recorded = recorded_points(root)
     done, other = (sum(with_status(points, recorded, statuses)) for statuses in (["done"], ["incomplete", "failed", "timeout"]))
     more = f", {other:,} failed or incomplete" if other else ""

@@ -23,8 +23,20 @@ Rules
 6. What a manifest names is believed only if it is a place where a sweep keeps something.
 """
 
-from pipeline.remote.mirror import folder_of, is_remote
+from pipeline.remote.mirror import folder_of, home_of, is_remote
 from pipeline.remote.objects import is_uri, out_word, without_secrets
-from pipeline.remote.session import Remote, at_work, fetched, give_back
+from pipeline.remote.session import Remote, at_work, fetched, give_back, who_works
 
-__all__ = ["Remote", "at_work", "fetched", "folder_of", "give_back", "is_remote", "is_uri", "out_word", "without_secrets"]
+__all__ = [
+    "Remote",
+    "at_work",
+    "fetched",
+    "folder_of",
+    "give_back",
+    "home_of",
+    "is_remote",
+    "is_uri",
+    "out_word",
+    "who_works",
+    "without_secrets",
+]

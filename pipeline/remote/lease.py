@@ -103,18 +103,21 @@ class Lease:
             raise ValueError("no lease")  # noqa: TRY004
         return said
 
-    def _refuse_if_foreign(self) -> None:
+    def holder(self) -> str:
+        """Return who else has it, in words; "" if nobody has."""
         try:
             standing = self._standing()
         except (ValueError, RecursionError):
-            raise DirectoryBusy(f"{self.store.shown}: {NAME} there cannot be read; if nobody is at work, remove it") from None
+            return f"{NAME} there cannot be read (if nobody is at work, remove it)"
         if standing is None or _is(standing, self.own["id"]) or self._is_over(standing):
-            return
+            return ""
         who = f"{_short(standing.get('host'))} (process {_short(standing.get('pid'))})"
-        raise DirectoryBusy(
-            f"{self.store.shown}: minimex on {who} has been writing there since {_clock(standing.get('began'))}; "
-            f"wait for it or choose another out; a killed one counts as gone {_STALE_S / 60:.0f} minutes after its last word"
-        )
+        return f"minimex on {who} has been writing there since {_clock(standing.get('began'))}"
+
+    def _refuse_if_foreign(self) -> None:
+        if who := self.holder():
+            hint = f"a killed one counts as gone {_STALE_S / 60:.0f} minutes after its last word"
+            raise DirectoryBusy(f"{self.store.shown}: {who}; wait for it or choose another out; {hint}")
 
     def _is_over(self, standing: dict[str, Any]) -> bool:
         heard, pid = standing.get("time"), standing.get("pid")

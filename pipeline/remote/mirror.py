@@ -46,12 +46,19 @@ def mirror_of(uri: str) -> Path:
     return Path("outputs/.remote") / f"{last}-{hashlib.blake2b(shown.encode(), digest_size=3).hexdigest()}"
 
 
+def home_of(root: Path) -> str:
+    """Return where a sweep lives: of a mirror its URI, of any other directory its path."""
+    return Record.of(root).home or str(root.resolve())
+
+
 @dataclass
 class Record:
     """What a mirror knows of its store (`remote.json`).
 
     Attributes
     ----------
+    home
+        The URI, as it may be shown.
     head
         What it was fetched from or pushed last; None: it never was.
     coming
@@ -60,6 +67,7 @@ class Record:
         Size, time of change, inode and sha256 of files, so that what did not change is not read again.
     """
 
+    home: str = ""
     head: Head | None = None
     coming: Head | None = None
     stamps: dict[str, tuple[int, int, int, str]] = field(default_factory=dict)
@@ -69,13 +77,18 @@ class Record:
         try:
             said = json.loads((mirror / _RECORD).read_text())
             head, coming = (None if said[name] is None else Head.read(said[name]) for name in ("head", "coming"))
-            return cls(head, coming, {name: (int(a), int(b), int(c), str(sha)) for name, (a, b, c, sha) in said["stamps"].items()})
+            return cls(
+                str(said["home"]),
+                head,
+                coming,
+                {name: (int(a), int(b), int(c), str(sha)) for name, (a, b, c, sha) in said["stamps"].items()},
+            )
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return cls()
 
     def keep(self, mirror: Path) -> None:
         heads = {name: None if head is None else head.text for name, head in (("head", self.head), ("coming", self.coming))}
-        write_text(mirror / _RECORD, json.dumps({**heads, "stamps": self.stamps}))
+        write_text(mirror / _RECORD, json.dumps({"home": self.home, **heads, "stamps": self.stamps}))
 
     def settle(self, mirror: Path, found: Head | None) -> bool:
         """Say whether the store's head is this mirror's, be it by a put that nobody heard the answer of."""
@@ -152,7 +165,7 @@ def _fetch(store: Store, head: Head, folder: Path, damaged: Say | None) -> None:
     each(get, head.snapshot.files)
     if head.about:
         write_text(folder / MANIFEST, json.dumps(head.about, indent=1, sort_keys=True))
-    Record(head).keep(folder)
+    Record(store.shown, head).keep(folder)
 
 
 def fetch_latest(store: Store, head: Head, folder: Path, damaged: Say | None) -> None:

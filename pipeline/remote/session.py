@@ -70,6 +70,9 @@ class Remote:
             If the store's snapshot is not the one this mirror came from.
         """
         record = Record.of(self.mirror)
+        if record.home != self.store.shown:
+            record.home = self.store.shown
+            record.keep(self.mirror)
         self._refuse_if_moved(record)
         before = record.head.snapshot if record.head is not None else Snapshot(0, "", {})
         number, identity = before.number + 1, uuid.uuid4().hex[:8]
@@ -77,7 +80,7 @@ class Remote:
         shas = {name: record.sha256(name, path) for name, path in files.items()}
         kept = {name: one for name, one in before.files.items() if shas.get(name) == one.sha256}
         about = mirrors.about_of(self.mirror)
-        if record.head is not None and about == record.head.about and kept.keys() == files.keys() == before.files.keys():
+        if kept.keys() == files.keys() == before.files.keys() and (record.head is None or about == record.head.about):
             return
         record.stamps = {name: stamp for name, stamp in record.stamps.items() if name in files}
 
@@ -181,6 +184,13 @@ def fetched(uri: str) -> Path:
         known = f"; what was fetched before: {mirror}" if (mirror / "points.parquet").exists() else ""
         raise ConfigError(store.shown, "a store that can be reached", "no answer", f"{error}{known}") from error
     return folder / mirror.name
+
+
+def who_works(uri: str) -> str:
+    """Return a line on who is at work on a URI's sweep; "" if nobody is."""
+    store = open_store(uri)
+    who = Lease(store).holder()
+    return f"{store.shown}: {who}; what follows is as it was pushed last" if who else ""
 
 
 def give_back(uri: str, folder: Path, say: Say) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 
 from pipeline.journal import locked
 from pipeline.manifest import wanted_tracking
-from pipeline.store import load
+from pipeline.remote import give_back, is_remote
+from pipeline.store import load, sweeps_folder
 from pipeline.tracking.record import track
 from pipeline.tracking.where import Tracking, ui_lines
 from solvers.builder import make
@@ -28,9 +31,10 @@ def track_later(folder: str, kind: str | None, uri: str | None, console: Console
     sweep = load(folder)
     settings = _settings(wanted_tracking(sweep.manifest), kind, uri)
     with locked(sweep.root):
-        store_folder = sweep.root.resolve().parent
+        store_folder = Path("outputs").resolve() if is_remote(folder) else sweeps_folder(sweep.root)
         if track(sweep, settings, store_folder, console.print) is None:
             return False
+    give_back(folder, sweep.root, console.print)
     for line in ui_lines(settings, store_folder):
         console.print(line, soft_wrap=True)
     return True

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pipeline.digest import aggregates, first_findings, listed, parameter_texts, read_checks, verified
 from pipeline.manifest import note_run
 from pipeline.pictures import draw_pictures
+from pipeline.remote import home_of
 from pipeline.store import SweepDir, table_files
 from pipeline.tracking import reach
 from pipeline.tracking.children import record_children
@@ -102,11 +103,11 @@ def _tags(sweep: SweepDir, checks: pa.Table | None, findings: list[str]) -> dict
     said = {
         "minimex.family": listed(families),
         "minimex.verified": judged,
-        "minimex.directory": str(sweep.root.resolve()),
+        "minimex.directory": home_of(sweep.root),
         "minimex.points": str(len(sweep.points)),
         "mlflow.note.content": (
             f"{len(sweep.points)} points, verified: **{judged}**. First rows in *Artifacts*, under `findings/`; all of it in "
-            f"`report.html` and the Parquet files, which are those of `{sweep.root.resolve()}`."
+            f"`report.html` and the Parquet files, which are those of `{home_of(sweep.root)}`."
         ),
         "mlflow.loggedArtifacts": json.dumps([{"path": f"findings/{name}.json", "type": "table"} for name in findings]),
     }
