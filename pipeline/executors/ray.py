@@ -38,6 +38,7 @@ _AHEAD = 64
 _WORKER_S = 120
 _LOOK_S = 3.0
 _GONE_S = 9.0  # a head that answers no knock for so long is gone
+_ANSWER_S = 5
 _NAMED = 8
 
 
@@ -234,12 +235,14 @@ class RayExecutor:
         self.look_at = now + _LOOK_S
         try:
             knock(ray.get_runtime_context().gcs_address, _LOOK_S)
-        except OSError as error:
-            if now - self.heard_of_head > _GONE_S:
-                raise RayLost(f"the head of the cluster at {self.address} is gone ({error})") from error
+            nodes = _nodes()
+        except (OSError, ray.exceptions.RayError) as error:
+            another = isinstance(error, ray.exceptions.AuthenticationError)  # it knows nothing of us
+            if another or now - self.heard_of_head > _GONE_S:
+                raise RayLost(f"the head of the cluster at {self.address} is gone ({_first_line(error)})") from error
             return
         self.heard_of_head = now
-        self.slots = self._cores(_nodes())
+        self.slots = self._cores(nodes)
         if not self.slots:
             raise RayLost(f"the cluster at {self.address} has no core left")
 
@@ -303,11 +306,22 @@ class _Node:
 
 
 def _nodes() -> list[_Node]:
-    """Return the nodes that are there and have cores."""
-    import ray  # noqa: PLC0415
+    """Return the nodes that are there and have cores.
 
-    alive = [node for node in ray.nodes() if node["Alive"]]
-    nodes = [_Node(node["NodeID"], node["NodeManagerHostname"], int(node["Resources"].get("CPU", 0))) for node in alive]
+    Not by `ray.nodes()`: that ends this process if another head has taken the place of ours.
+
+    Raises
+    ------
+    ray.exceptions.RayError
+        If the head does not answer in time, or is another.
+    """
+    import ray  # noqa: PLC0415
+    from ray._private.worker import global_worker  # noqa: PLC0415
+    from ray.core.generated.gcs_pb2 import GcsNodeInfo  # noqa: PLC0415
+
+    alive = GcsNodeInfo.GcsNodeState.ALIVE
+    known = global_worker.gcs_client.get_all_node_info(timeout=_ANSWER_S, state_filter=alive).values()
+    nodes = [_Node(ray.NodeID(one.node_id).hex(), one.node_manager_hostname, int(one.resources_total["CPU"])) for one in known]
     return [node for node in nodes if node.cores]
 
 

@@ -30,7 +30,6 @@ from solvers.errors import ConfigError
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _KNOCK_S = 5.0
-_JOIN_S = 15  # how long Ray may look for the node that this machine is
 _LONGEST = 300
 _LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray listens on all interfaces otherwise
 _LOCAL = {
@@ -38,6 +37,12 @@ _LOCAL = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
+}
+_CONNECTING = {
+    "RAY_OVERRIDE_JOB_RUNTIME_ENV": "1",  # in a Ray job: ours goes on top of the job's own
+    "RAY_GCS_SERVER_REQUEST_TIMEOUT_SECONDS": "15",  # how long Ray may look for the node that this machine is
+    "RAY_NUM_REDIS_GET_RETRIES": "5",  # seconds to insist on a token that is refused
+    "RAY_BACKEND_LOG_LEVEL": "error",  # a warning each of them otherwise
 }
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # of HTTP/2, with empty SETTINGS
 _SETTINGS = 4  # the kind of frame that must come back
@@ -123,8 +128,8 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
     if host in ("127.0.0.1", "localhost"):  # a Ray of this machine that keeps to loopback: Ray would look for it elsewhere
         os.environ.update(_LOOPBACK)
         _keep_to_loopback()
-    os.environ.setdefault("RAY_GCS_SERVER_REQUEST_TIMEOUT_SECONDS", str(_JOIN_S))
-    os.environ["RAY_OVERRIDE_JOB_RUNTIME_ENV"] = "1"  # in a Ray job: ours goes on top of the job's own
+    for name, value in _CONNECTING.items():
+        os.environ.setdefault(name, value)
     import ray  # noqa: PLC0415
 
     _hush()

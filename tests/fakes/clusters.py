@@ -97,8 +97,9 @@ class Node:
             with suppress(psutil.Error):
                 if not names or any(name in " ".join(process.cmdline()) for name in names):
                     process.send_signal(signal.SIGKILL)
-                    killed.append(process.pid)
-        return killed
+                    killed.append(process)
+        psutil.wait_procs(killed, timeout=10)
+        return [process.pid for process in killed]
 
     def log(self) -> str:
         return (self.cluster.folder / f"{self.host}.log").read_text()
@@ -165,7 +166,10 @@ class Cluster:
 
     def minimex(self, *arguments: object, at: int = 0, **more: str) -> subprocess.Popen:
         """Start a command on one of the machines."""
-        words = [sys.executable, "-P", "-m", "pipeline", *arguments]
-        env = {key: value for key, value in environment(**self.variables, **more).items() if value is not None}
+        return self.run(sys.executable, "-P", "-m", "pipeline", *arguments, at=at, **more)
+
+    def run(self, *words: object, at: int = 0, **more: str) -> subprocess.Popen:
+        """Start anything on one of the machines."""
+        env = environment(**{**self.variables, **more})
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         return subprocess.Popen(self.nodes[at].command(*words), cwd=self.work, env=env, **pipes)
