@@ -36,6 +36,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.store import (
+    POINT_TYPE,
     DamagedTable,
     concat_points,
     ranks,
@@ -189,7 +190,8 @@ class Journal:
         if folder.is_dir() or size > _LARGE_BYTES:
             self._link_parts(folder, files)
             return
-        _write_in_order(_merged_rows(published, files, owners), places, self.root / "tables" / f"{name}.parquet")
+        merged = _merged_rows([*(("", path) for path in published), *files], owners)
+        _write_in_order(merged, places, self.root / "tables" / f"{name}.parquet")
 
     def _link_parts(self, folder: Path, files: list[tuple[str, Path]]) -> None:
         folder.mkdir(exist_ok=True)
@@ -217,14 +219,14 @@ class Journal:
         if not (self.root / "points.parquet").exists():
             return
         published = read_table(self.root / "points.parquet", ["point"])
-        if len(owners.kept(published)) == len(published):
+        if len(owners.kept([("", published)])[0]) == len(published):
             return
         touched = {path.stem.removeprefix("table_") for entry in entries for path in entry.glob("table_*.parquet")}
         for path in [*(self.root / "tables").glob("*.parquet"), *(self.root / "tables").glob("*/*.parquet")]:
             if path.parent.name == "tables" and path.stem in touched:
                 continue
             table = read_table(path)
-            kept = owners.kept(table, path.stem if path.parent.name != "tables" else None)
+            (kept,) = owners.kept([(path.stem, table)])  # a part of a large table has the name of its commit
             if len(kept) < len(table):
                 write_table(kept, path)
 
@@ -312,30 +314,33 @@ class _Owners:
         numbers = np.repeat(np.arange(len(entries)), [len(column) for column in columns])
         np.maximum.at(self.last, encoded.indices.to_numpy(), numbers)
 
-    def kept(self, table: pa.Table, commit: str | None = None) -> pa.Table:
-        """Return the rows of a commit's table that no later commit replaced; of what was there before the journal if None.
+    def kept(self, parts: Sequence[tuple[str, pa.Table]]) -> list[pa.Table]:
+        """Return what stands of some tables, each given with its commit: rows of points that no later commit has.
 
-        Rows of points that the commit itself has no word on stay with it.
+        A commit that is not in the journal came before it. Rows of points that a commit itself has no word on stay with it.
         """
-        place = pc.fill_null(ranks(table["point"], self.points), -1).to_numpy()
-        replaced = place >= 0
-        replaced[replaced] = self.last[place[replaced]] > self.number.get(commit or "", -1)
-        return table.filter(pa.array(~replaced)) if replaced.any() else table
+        column = pa.chunked_array([chunk for _, part in parts for chunk in part["point"].cast(POINT_TYPE).chunks], POINT_TYPE)
+        place = pc.fill_null(ranks(column, self.points), -1).to_numpy()
+        numbers = np.repeat([self.number.get(commit, -1) for commit, _ in parts], [len(part) for _, part in parts])
+        stands = place < 0
+        stands[~stands] = self.last[place[~stands]] <= numbers[~stands]
+        if stands.all():
+            return [part for _, part in parts]
+        ends = np.cumsum([len(part) for _, part in parts])
+        return [part.filter(pa.array(stands[end - len(part) : end])) for (_, part), end in zip(parts, ends.tolist(), strict=True)]
 
 
 def _merged_points(root: Path, entries: Sequence[Path], owners: _Owners, columns: Sequence[str] | None = None) -> pa.Table | None:
-    published = root / "points.parquet"
-    parts = [owners.kept(read_table(published, columns))] if published.exists() else []
-    parts += [owners.kept(read_table(entry / "points.parquet", columns), entry.name) for entry in entries]
+    files = [("", root / "points.parquet"), *((entry.name, entry / "points.parquet") for entry in entries)]
+    parts = owners.kept([(commit, read_table(path, columns)) for commit, path in files if commit or path.exists()])
     parts = [part for part in parts if len(part)] or parts[:1]
     if not parts:
         return None
     return concat_points(parts) if columns is None else pa.concat_tables(parts)
 
 
-def _merged_rows(published: Iterable[Path], files: Iterable[tuple[str, Path]], owners: _Owners) -> pa.Table:
-    parts = [owners.kept(read_table(path)) for path in published]
-    parts += [owners.kept(read_table(path), owner) for owner, path in files]
+def _merged_rows(files: Sequence[tuple[str, Path]], owners: _Owners) -> pa.Table:
+    parts = owners.kept([(commit, read_table(path)) for commit, path in files])
     whole = pa.concat_tables([part for part in parts if len(part)] or parts[:1], promote_options="permissive")
     return whole.replace_schema_metadata(parts[-1].schema.metadata)
 
@@ -357,20 +362,19 @@ def _write_in_order(table: pa.Table, order: pa.Array, path: Path) -> None:
 
     Of a million points that is most of what the driver holds, so it is sorted piece by piece, never as a whole.
     """
-    schema, rows = table.schema, None
     place = pc.fill_null(ranks(table["point"], order), len(order)).to_numpy()
-    if (place[1:] < place[:-1]).any():
-        rows = np.argsort(place, kind="stable")
-        columns = {}
-        for name in schema.names:  # one chunk each: `take` would copy all chunks for every piece; what is copied is let go
-            columns[name], table = table[name].combine_chunks(), table.drop_columns([name])
-        table = pa.table(columns, schema=schema)
-    write_pieces(schema, _pieces(table, rows), path)
+    rows = np.argsort(place, kind="stable") if (place[1:] < place[:-1]).any() else None
+    write_pieces(table.schema, _pieces(table, rows), path)
 
 
 def _pieces(table: pa.Table, rows: npt.NDArray[np.int64] | None) -> Iterator[pa.Table]:
     place = table.schema.get_field_index("point")
     for start in range(0, len(table), _PIECE):
-        piece = table.slice(start, _PIECE) if rows is None else table.take(pa.array(rows[start : start + _PIECE]))
+        if rows is None:
+            piece = table.slice(start, _PIECE)
+        else:
+            wanted = rows[start : start + _PIECE]
+            first, last = int(wanted.min()), int(wanted.max())  # near each other as a rule: `take` copies all it is given first
+            piece = table.slice(first, last - first + 1).take(pa.array(wanted - first))
         points = _decoded(piece["point"]).dictionary_encode()  # its own points only: all of a dictionary would be written each time
         yield piece.set_column(place, table.schema.field("point"), points)

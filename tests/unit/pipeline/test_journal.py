@@ -52,6 +52,18 @@ def test_publishing_orders_points_as_asked(tmp_path):
     assert not journal.entries()
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5, 6, 7], [5, 0, 7, 2, 1, 6, 3, 4]])
+def test_what_is_written_piece_by_piece_is_whole_and_in_order(tmp_path, monkeypatch, order):
+    monkeypatch.setattr(journal_module, "_PIECE", 3)
+    journal = Journal(tmp_path)
+    for numbers in ((0, 1, 2), (3, 4, 5), (6, 7)):
+        journal.commit(points(*numbers), facts(*numbers))
+    journal.publish([ORDER[number] for number in order])
+    assert values_of(tmp_path) == expected(*order)
+    assert load(tmp_path).points["point"].cast(pa.string()).to_pylist() == [ORDER[number] for number in order]
+    assert [len(chunk.dictionary) for chunk in load(tmp_path).points["point"].chunks] == [3, 3, 2]
+
+
 def test_points_of_other_commands_keep_their_place_in_front(tmp_path):
     journal = Journal(tmp_path)
     journal.commit(points(5, 4), facts(5, 4))
