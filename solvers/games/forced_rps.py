@@ -15,7 +15,7 @@ from typing import ClassVar, TypeVar, cast
 
 from solvers.contract import FrozenMap
 from solvers.errors import ConfigError, did_you_mean
-from solvers.forms import Matrix, MatrixGame, Outcomes
+from solvers.forms import BimatrixGame, Matrix, MatrixGame, Outcomes, as_bimatrix
 
 F = TypeVar("F")
 
@@ -53,7 +53,7 @@ class ForcedRps:
     """
 
     version: ClassVar[int] = 1
-    gives: ClassVar[tuple[type, ...]] = (MatrixGame,)
+    gives: ClassVar[tuple[type, ...]] = (MatrixGame, BimatrixGame)
 
     p1: Mapping[str, Fraction] | None = None
     p2: Mapping[str, Fraction] | None = None
@@ -92,7 +92,8 @@ class ForcedRps:
             tuple(win - lose for win, lose in zip(wins, loses, strict=True))
             for wins, loses in zip(outcomes.win, outcomes.lose, strict=True)
         )
-        return cast("F", MatrixGame(payoffs, MOVES, MOVES, outcomes))
+        game = MatrixGame(payoffs, MOVES, MOVES, outcomes)
+        return cast("F", as_bimatrix(game) if kind is BimatrixGame else game)
 
 
 def _forced(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeVar, cast
 
 from solvers.errors import ConfigError
-from solvers.forms import MatrixGame
+from solvers.forms import BimatrixGame, MatrixGame, as_bimatrix
 
 F = TypeVar("F")
 
@@ -37,7 +37,7 @@ class Matrix:
     """
 
     version: ClassVar[int] = 1
-    gives: ClassVar[tuple[type, ...]] = (MatrixGame,)
+    gives: ClassVar[tuple[type, ...]] = (MatrixGame, BimatrixGame)
 
     payoffs: tuple[tuple[Fraction, ...], ...]
     row_actions: tuple[str, ...] | None = None
@@ -64,7 +64,7 @@ class Matrix:
         """Return the matrix game, `[m, n]`."""
         m, n = self.shape
         game = MatrixGame(self.payoffs, self.row_actions or _numbered("r", m), self.column_actions or _numbered("c", n))
-        return cast("F", game)
+        return cast("F", as_bimatrix(game) if kind is BimatrixGame else game)
 
 
 def _numbered(letter: str, count: int) -> tuple[str, ...]:
