@@ -1,6 +1,6 @@
 """Judging every finding again, from a directory alone: Parquet files and stored inputs, no solver.
 
-Checkers are named by the tables themselves (`solvers.<family>.check:<function>`); where a file lost its metadata the manifest
+Checkers are named by the tables themselves (`solvers.<family>.check:<function>`, or of a module below it); where a file lost its metadata the manifest
 knows; a table of which neither says how it is judged is `unchecked`, and that is not all right. Before a checker is asked, the
 pipeline judges what it can itself: files that cannot be read, columns that changed, points whose content does not match their
 hash, rows missing, too many or of points that delivered none. Rows that a checker passes over are `unchecked`.
@@ -34,7 +34,7 @@ from solvers.schema import TableInfo
 _LOOKS = 5
 _SLICE = 10_000
 _OWN_TABLES = ("progress",)
-_CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check:[a-z_0-9]+")
+_CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check(\.[a-z_0-9]+)?:[a-z_0-9]+")
 _RANK: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
 
 Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]

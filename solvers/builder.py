@@ -370,7 +370,9 @@ def _stored(raw: Mapping[str, Any], context: Context) -> bytes:
     try:
         return context.inputs[str(raw["sha256"])]
     except KeyError:
-        raise ConfigError("", "a stored input file", repr(dict(raw)), "its content is missing from inputs/, or damaged there") from None
+        raise ConfigError(
+            "", "a stored input file", repr(dict(raw)), "its content is missing from inputs/, or damaged there"
+        ) from None
 
 
 def _read(path: str, context: Context) -> bytes:

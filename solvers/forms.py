@@ -14,7 +14,7 @@ from fractions import Fraction
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 Polynomial = tuple[tuple[tuple[int, ...], Fraction], ...]
-"""Terms `(exponents, coefficient)`, one exponent a parameter: exponents fall in dictionary order, no coefficient is 0. `()` is 0."""
+"""Terms `(exponents, coefficient)`, an exponent a parameter: exponents fall in dictionary order, no coefficient is 0. `()` is 0."""
 
 
 @dataclass(frozen=True, slots=True)

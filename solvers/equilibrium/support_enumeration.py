@@ -58,7 +58,7 @@ EQUILIBRIA = table_schema(
         column("lose", pa.string(), "probability that player 1 loses, exact; null where the game has no outcomes"),
     ],
     TableInfo(
-        check="solvers.equilibrium.check:check_equilibria",
+        check="solvers.equilibrium.check.equilibria:check_equilibria",
         claims="proved",
         columns=("value", "x", "y", "win", "draw", "lose"),
         pictures=(HeatMap(("value_float",), "value of the game"), HeatMap(("x_support", "y_support"), "supports")),

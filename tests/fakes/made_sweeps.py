@@ -13,7 +13,7 @@ from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schem
 EQUILIBRIA = table_schema(
     [column("p1", pa.string()), column("value", pa.string()), column("value_float", pa.float64())],
     TableInfo(
-        check="solvers.equilibrium.check:check_equilibria",
+        check="solvers.equilibrium.check.equilibria:check_equilibria",
         claims="proved",
         columns=("value", "p1", "value_float"),
         pictures=(HeatMap(("value_float",), "values"), HeatMap(("p1",))),

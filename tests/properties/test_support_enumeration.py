@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import solve
-from solvers.equilibrium.check import check_equilibria
+from solvers.equilibrium.check.equilibria import check_equilibria
 from solvers.equilibrium.support_enumeration import SupportEnumeration, extreme_equilibria
 from solvers.games.forced_rps import MOVES, ForcedRps
 from solvers.games.matrix import Matrix

@@ -393,7 +393,7 @@ def test_only_checkers_of_solvers_are_called(sweep, name, monkeypatch):
     assert set(verdicts["grade"].to_pylist()) == {"unchecked"}
 
 
-@pytest.mark.parametrize("name", ["solvers.nothing.check:f", "solvers.equilibrium.check:nothing"])
+@pytest.mark.parametrize("name", ["solvers.nothing.check:f", "solvers.equilibrium.check.equilibria:nothing"])
 def test_a_checker_that_is_not_there_checks_nothing(sweep, name):
     root = sweep("equilibrium")
     say_checker(root, name)

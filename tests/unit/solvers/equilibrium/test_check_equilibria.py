@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from solvers import make, solve
-from solvers.equilibrium.check import check_equilibria
+from solvers.equilibrium.check.equilibria import check_equilibria
 from solvers.equilibrium.support_enumeration import EQUILIBRIA, SupportEnumeration
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.matrix import Matrix
