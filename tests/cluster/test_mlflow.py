@@ -144,9 +144,10 @@ def curve(opened, run_id, name):
     return [one.step for one in opened.get_metric_history(run_id, name)]
 
 
-def followed(opened, folder, steps=2):
+def followed(opened, process, folder, steps=2):
     """Wait until MLflow shows a sweep that runs, and how far its long point is; return both runs' ids."""
-    wait_until(lambda: noted(folder)[0] is not None)
+    wait_until(lambda: noted(folder)[0] is not None or process.poll() is not None)
+    assert process.poll() is None, process.communicate()[0]
     run_id = noted(folder)[0]
     wait_until(lambda: len(curve(opened, run_id, "points/done")) >= steps)
     wait_until(lambda: [one for one in children(opened, run_id) if len(curve(opened, one.info.run_id, "total")) >= steps])
@@ -154,15 +155,18 @@ def followed(opened, folder, steps=2):
     return run_id, child.info.run_id
 
 
-def all_recorded(opened, run_id, child_id):
-    """Hold a run to what it must tell of the whole sweep in the end."""
+def all_recorded(opened, run_id, child_id, gap=0):
+    """Hold a run to what it must tell of the whole sweep in the end; up to `gap` steps died with a driver before it told them."""
     run = opened.get_run(run_id)
     assert (run.info.status, run.data.metrics["points/done"]) == ("FINISHED", 10)
     found = children(opened, run_id)
     assert len(found) == 10
     assert {one.info.status for one in found} == {"FINISHED"}
     assert child_id in [one.info.run_id for one in found], "the run that was begun, not a new one"
-    assert sorted(curve(opened, child_id, "total")) == [*range(10, LONG_STEPS + 1, 10), LONG_STEPS], "and the final number"
+    steps = sorted(curve(opened, child_id, "total"))
+    assert sorted({*steps}) == steps[:-1], "each step once, and the final number at the last"
+    missing = {*range(10, LONG_STEPS + 1, 10)}.symmetric_difference(steps)
+    assert len(missing) <= gap, missing
     assert opened.get_run(child_id).data.params["solver.steps"] == str(LONG_STEPS)
     assert len(opened.search_runs([run.info.experiment_id])) >= 11
     assert "report.html" in [one.path for one in opened.list_artifacts(run_id)]
@@ -179,7 +183,7 @@ def lines(out):
 def test_ten_points_are_followed_on_a_server_while_they_run(tmp_path, shared_server):
     opened = client(shared_server.uri)
     process = start(*LONG, *on(shared_server.uri), cwd=tmp_path)
-    run_id, child_id = followed(opened, tmp_path / "outs" / "it")
+    run_id, child_id = followed(opened, process, tmp_path / "outs" / "it")
     assert process.poll() is None, "seen while the sweep runs"
     run, child = opened.get_run(run_id), opened.get_run(child_id)
     assert (run.info.status, child.info.status) == ("RUNNING", "RUNNING")
@@ -237,7 +241,7 @@ def test_a_server_that_is_down_at_the_start_costs_one_line_and_track_records_lat
 def test_a_server_killed_in_mid_run_loses_nothing(tmp_path, server, back):
     opened = client(server.uri)
     process = start(*LONG, *on(server.uri), cwd=tmp_path)
-    run_id, child_id = followed(opened, tmp_path / "outs" / "it")
+    run_id, child_id = followed(opened, process, tmp_path / "outs" / "it")
     server.kill()
     if back:
         time.sleep(6)  # it is missed
@@ -334,7 +338,7 @@ def test_four_commands_that_create_the_store_at_once_are_all_in_it(tmp_path):
 def test_two_sweeps_at_once_are_followed_side_by_side(tmp_path, beside):
     opened = client(beside)
     both = {name: start(*LONG, f"out=outs/{name}", cwd=tmp_path) for name in ("one", "two")}
-    seen = {name: followed(opened, tmp_path / "outs" / name) for name in both}
+    seen = {name: followed(opened, process, tmp_path / "outs" / name) for name, process in both.items()}
     assert {opened.get_run(run_id).info.status for run_id, _ in seen.values()} == {"RUNNING"}
     for name, process in both.items():
         status, out = finish(process)
@@ -350,7 +354,7 @@ def test_two_sweeps_at_once_are_followed_side_by_side(tmp_path, beside):
 def test_a_driver_that_ends_early_leaves_no_process_and_its_runs_to_the_next_command(tmp_path, beside, number):
     opened = client(beside)
     process = start(*LONG, cwd=tmp_path, start_new_session=True)
-    run_id, child_id = followed(opened, tmp_path / "outs" / "it")
+    run_id, child_id = followed(opened, process, tmp_path / "outs" / "it")
     helpers = psutil.Process(process.pid).children(recursive=True)
     assert helpers
     if number == signal.SIGINT:
@@ -366,6 +370,6 @@ def test_a_driver_that_ends_early_leaves_no_process_and_its_runs_to_the_next_com
     status, out = finish(start(*LONG, cwd=tmp_path))
     assert (status, lines(out)) == (0, []), out
     assert noted(tmp_path / "outs" / "it") == (run_id, True)
-    all_recorded(opened, run_id, child_id)
+    all_recorded(opened, run_id, child_id, gap=9)
     with closing(sqlite3.connect(beside.removeprefix("sqlite:///"))) as database:
         assert database.execute("SELECT count(*) FROM runs").fetchone() == (11,), "nothing was recorded twice"
