@@ -114,7 +114,7 @@ def open_store(uri: str) -> Store:
     shown, scheme = without_secrets(uri), _split(uri).scheme
     known = ", ".join(["file", *(name for name, kind in _CLASSES.items() if kind in vars(fs))])
     if scheme in _REFUSED:
-        hint = "an object appears there before it is whole; a folder that is copied there afterwards does as well"
+        hint = "an object appears there before it is whole; write into a folder and copy that there"
         raise ConfigError("out", f"a folder, or a URI of one of {known}", repr(shown), hint)
     try:
         if scheme == "s3":
