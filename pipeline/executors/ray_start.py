@@ -42,7 +42,6 @@ _CONNECTING = {
     "RAY_OVERRIDE_JOB_RUNTIME_ENV": "1",  # in a Ray job: ours goes on top of the job's own
     "RAY_GCS_SERVER_REQUEST_TIMEOUT_SECONDS": "15",  # how long Ray may look for the node that this machine is
     "RAY_NUM_REDIS_GET_RETRIES": "5",  # seconds to insist on a token that is refused
-    "RAY_BACKEND_LOG_LEVEL": "error",  # a warning each of them otherwise
 }
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # of HTTP/2, with empty SETTINGS
 _SETTINGS = 4  # the kind of frame that must come back
@@ -154,7 +153,7 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
 
 
 def _what_would_do(error: Exception, place: str) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
+    said = " ".join(str(error.__cause__ or error).split()) or type(error).__name__
     lower = said.lower()
     if "token" in lower or "unauthenticated" in lower or "authentication" in lower:
         ways = "RAY_AUTH_TOKEN=..., RAY_AUTH_TOKEN_PATH=FILE or ~/.ray/auth_token"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -306,8 +306,8 @@ def test_a_cluster_that_wants_its_token(tmp_path):
     if why_not() is not None:
         pytest.skip(f"several machines cannot be pretended here: {why_not()}")
     for name, content in (("right", "f" * 64), ("wrong", "e" * 64)):
-        (tmp_path / name).write_text(content)
-    with Cluster(tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(tmp_path / "right"), HOME=str(tmp_path)) as cluster:
+        (tmp_path / f"{name}.token").write_text(content)
+    with Cluster(tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(tmp_path / "right.token"), HOME=str(tmp_path)) as cluster:
         cluster.start(1)
         few = [*FAKE, *FEW, f"compute.address={cluster.gcs}"]
         status, out = finish(cluster.minimex(*few, "out=right/it"))
@@ -317,14 +317,14 @@ def test_a_cluster_that_wants_its_token(tmp_path):
         for name, more in {
             "nothing": {},
             "none": given,
-            "other": {**given, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "wrong")},
+            "other": {**given, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "wrong.token")},
         }.items():
             began = time.monotonic()
             status, out = finish(cluster.minimex(*few, f"out={name}/it", **more))
             assert status == 2, out
             assert "RAY_AUTH_MODE=token and one of RAY_AUTH_TOKEN=..., RAY_AUTH_TOKEN_PATH=FILE or ~/.ray/auth_token" in out
             assert time.monotonic() - began < 20
-            assert len(out.strip().splitlines()) == 1
+            assert "Traceback" not in out
         assert not (tmp_path / ".ray").exists(), "a token nobody asked for"
         (tmp_path / ".ray").mkdir()
         (tmp_path / ".ray" / "auth_token").write_text("f" * 64)
@@ -353,7 +353,7 @@ def listening(answer):
     kept = []
 
     def serve(connection):
-        with connection:
+        with connection, suppress(OSError):
             while answer is not None and connection.recv(1000):
                 connection.sendall(answer)
 
