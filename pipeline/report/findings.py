@@ -83,7 +83,7 @@ class Points:
 
 def points_of(sweep: SweepDir) -> Points:
     """Read a sweep's points."""
-    table = sweep.points
+    table = sweep.brief
     return Points(table, tuple(_parameter(table, name) for name in sweep.parameters))
 
 
