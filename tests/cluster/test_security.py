@@ -151,6 +151,7 @@ class Foreign:
 
     def __init__(self, root, canary):
         self.root, self.canary = root, canary
+        self.importable = canary.with_name("lib")  # a package that happens to be installed here
 
     def metadata(self, **changes):
         """Have a table say other things about itself, in its file and in the manifest."""
@@ -191,6 +192,8 @@ def foreign(fake, workdir):
     assert fake("solver=trivial", "seed=1,2", "out=outputs/foreign").status == 0
     made = Foreign(workdir / "outputs" / "foreign", workdir.parent / "canary")
     spy = SPY.format(canary=str(made.canary))
+    made.importable.mkdir()
+    (made.importable / "spy.py").write_text(spy)
     for folder in (workdir, made.root):
         for name in ("spy.py", "sitecustomize.py", "usercustomize.py", "numpy.py", "minimex_fakes.py"):
             (folder / name).write_text(spy)
@@ -207,7 +210,9 @@ def look_at(foreign, *more, commands=("verify", "report", "show", "show firsts",
     for command in commands:
         word, *rest = command.split()
         asked = [Path(sys.executable).with_name("minimex"), word, foreign.root, *rest, *(more if word == "verify" else ())]
-        done = subprocess.run(asked, cwd=foreign.root.parents[1], env=environment(), capture_output=True, text=True, check=False)
+        known = environment()["PYTHONPATH"]
+        surroundings = environment(PYTHONPATH=f"{known}:{foreign.importable}")
+        done = subprocess.run(asked, cwd=foreign.root.parents[1], env=surroundings, capture_output=True, text=True, check=False)
         said[command] = (done.returncode, " ".join((done.stdout + done.stderr).split()))
         assert "Traceback" not in said[command][1], said[command]
         assert not foreign.canary.exists(), (command, foreign.canary.read_text())
