@@ -31,7 +31,6 @@ from pipeline.executors.ray import RayExecutor
 from pipeline.scheduler import Scheduler
 
 SLEEP_S = 0.1
-BOX_S = float(os.environ.get("BOX", "0.5"))
 
 
 def busy_fraction(executor: RayExecutor, points: int) -> float:
@@ -73,7 +72,7 @@ def run(nodes: int, points: int) -> None:
     cluster = Cluster()
     for _ in range(nodes):
         cluster.add_node(num_cpus=1, object_store_memory=80_000_000, include_dashboard=False)
-    executor = RayExecutor(Limits(box_s=BOX_S), None, cluster.address, ["minimex_fakes"], Console(highlight=False).print)
+    executor = RayExecutor(Limits(), None, cluster.address, ["minimex_fakes"], Console(highlight=False).print)
     try:
         print(executor.where, flush=True)
         busy_fraction(executor, 10 * nodes)
