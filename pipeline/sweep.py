@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +158,7 @@ def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
 
     began = time.monotonic()
     address = compute.address if compute.kind == "cluster" else None
-    say = partial(run.console.print, soft_wrap=True)
+    say = functools.partial(run.console.print, soft_wrap=True)
     executor = RayExecutor(limits, compute.cpus, address, run.settings.trust, say)
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # Ray takes SIGTERM for itself
     say(f"{executor.where} (Ray took {time.monotonic() - began:.0f} s to start)")
