@@ -79,6 +79,7 @@ def under_way(cluster, process, commits=2):
 # ---- a sweep over several machines -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_two_machines_that_share_no_disk_and_have_no_minimex(cluster, undisturbed):
     cluster.start(1, 1, hide=[cluster.work, *CODE])
     status, out = finish(sixty(cluster))
