@@ -50,7 +50,8 @@ def track(sweep: SweepDir, settings: Tracking, store_folder: Path, said: Callabl
 
     def lost(error: Exception) -> None:
         why = f"MLflow at {settings.shown(store_folder)} was {fate} ({reach.in_few_words(error)})"
-        said(f"tracking: {why}; the results are safe, `minimex track {shlex.quote(str(sweep.root))}` records them later")
+        words = ["minimex", "track", str(sweep.root), *([f"uri={settings.store}"] if settings.uri is not None else [])]
+        said(f"tracking: {why}; the results are safe, `{shlex.join(words)}` records them later")
 
     with reach.undisturbed():
         try:

@@ -221,13 +221,13 @@ def test_a_server_that_is_down_at_the_start_costs_one_line_and_track_records_lat
     assert status == 0
     (line,) = lines(out)
     assert "was not reached (connection refused)" in line
-    assert "`minimex track outs/it` records them later" in line
+    assert f"`minimex track outs/it uri={server.uri}` records them later" in line
     assert len(load(tmp_path / "outs" / "it").points) == 2
-    status, out = finish(start("track", "outs/it", cwd=tmp_path))
+    status, out = finish(start("track", "outs/it", f"uri={server.uri}", cwd=tmp_path))
     assert (status, len(lines(out))) == (1, 1)
     try:
         server.start()
-        status, out = finish(start("track", "outs/it", cwd=tmp_path))
+        status, out = finish(start("track", "outs/it", f"uri={server.uri}", cwd=tmp_path))
         assert (status, lines(out)) == (0, [])
         assert f"MLflow   {server.uri}/#/" in out
         run_id, complete = noted(tmp_path / "outs" / "it")
@@ -250,7 +250,7 @@ def test_a_server_killed_in_mid_run_loses_nothing(tmp_path, server):
     assert "10/10 points" in out
     assert len(lines(out)) == 2, "one while it ran, one at its end"
     server.start()
-    status, said = finish(start("track", "outs/it", cwd=tmp_path))
+    status, said = finish(start("track", "outs/it", f"uri={server.uri}", cwd=tmp_path))
     assert (status, lines(said)) == (0, [])
     assert noted(tmp_path / "outs" / "it") == (run_id, True)
     all_recorded(opened, run_id, child_id)
