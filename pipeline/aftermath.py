@@ -69,8 +69,8 @@ def _written(run: Run, name: str, write: Callable[[], T]) -> T | None:
 
 
 def _count(sweep: SweepDir, points: list[str], statuses: list[str]) -> int:
-    asked = pc.is_valid(ranks(sweep.points["point"], pa.array(points, pa.string())))
-    return int(pc.sum(pc.is_in(sweep.points["status"].filter(asked), value_set=pa.array(statuses))).as_py() or 0)
+    asked = pc.is_valid(ranks(sweep.brief["point"], pa.array(points, pa.string())))
+    return int(pc.sum(pc.is_in(sweep.brief["status"].filter(asked), value_set=pa.array(statuses))).as_py() or 0)
 
 
 def _say_where(run: Run, failed: int, incomplete: int, *, tracked: bool) -> None:

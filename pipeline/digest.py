@@ -42,19 +42,22 @@ def parameter_texts(sweep: SweepDir) -> dict[str, str]:
     """Return the games, the solvers, and which values each parameter takes, each at most 500 characters."""
     games, solvers = _games_and_solvers(sweep)
     return {"games": listed(games), "solvers": listed(solvers)} | {
-        name: values_text(sweep.points[name]) for name in sweep.parameters
+        name: values_text(sweep.brief[name]) for name in sweep.parameters
     }
 
 
 def _games_and_solvers(sweep: SweepDir) -> tuple[list[str], list[str]]:
     """Return the chosen games and solvers: by the name they were chosen by, else by class."""
-    found = pc.extract_regex(pc.drop_null(sweep.points["config"]), _TARGETS)
     names = []
     for kind in ("game", "solver"):
-        chosen = pc.drop_null(pc.unique(sweep.points[kind])).to_pylist() if kind in sweep.parameters else []
-        targets = [] if chosen else pc.unique(pc.struct_field(found, kind)).drop_null().to_pylist()
-        names.append(sorted(str(one) for one in chosen) or sorted(one.rpartition(".")[2] for one in targets))
+        chosen = pc.drop_null(pc.unique(sweep.brief[kind])).to_pylist() if kind in sweep.parameters else []
+        names.append(sorted(str(one) for one in chosen) or _classes(sweep, kind))
     return names[0], names[1]
+
+
+def _classes(sweep: SweepDir, kind: str) -> list[str]:
+    found = pc.extract_regex(pc.drop_null(sweep.points_column("config")), _TARGETS)
+    return sorted(one.rpartition(".")[2] for one in pc.unique(pc.struct_field(found, kind)).drop_null().to_pylist())
 
 
 def values_text(column: pa.ChunkedArray) -> str:
@@ -94,18 +97,18 @@ def verified(sweep: SweepDir, checks: pa.Table | None) -> str:
 
 def aggregates(sweep: SweepDir, checks: pa.Table | None) -> tuple[int, dict[str, float]]:
     """Return how many numbers were not finite, and the numbers that describe the sweep as a whole."""
-    statuses = {one["values"]: one["counts"] for one in sweep.points["status"].value_counts().to_pylist()}
+    statuses = {one["values"]: one["counts"] for one in sweep.brief["status"].value_counts().to_pylist()}
     said: dict[str, float] = {f"points/{status}": statuses.get(status, 0) for status in STATUSES}
-    said["points/all"] = len(sweep.points)
-    said["wall_s/total"] = pc.sum(sweep.points["wall_s"]).as_py() or 0.0
-    said["wall_s/max"] = pc.max(sweep.points["wall_s"]).as_py() or 0.0
+    said["points/all"] = len(sweep.brief)
+    said["wall_s/total"] = pc.sum(sweep.brief["wall_s"]).as_py() or 0.0
+    said["wall_s/max"] = pc.max(sweep.brief["wall_s"]).as_py() or 0.0
     for name in sweep.table_names:
         if sweep.info(name).check is not None:
             said[f"findings/{name}"] = _row_count(sweep, name)
     if checks is not None:
         grades = {one["values"]: one["counts"] for one in checks["grade"].value_counts().to_pylist()}
         said |= {f"verdicts/{grade}": grades.get(grade, 0) for grade in GRADES}
-    dropped, texts = 0, [text for text in sweep.points["metrics"].to_pylist() if text]
+    dropped, texts = 0, [text for text in sweep.brief["metrics"].to_pylist() if text]
     values: dict[str, list[float]] = {}
     for metrics in json.loads(f"[{','.join(texts)}]"):
         for name, value in metrics.items():
@@ -175,8 +178,8 @@ def _grades(checks: pa.Table | None, name: str, points: list[str], places: list[
 
 def _split_json(sweep: SweepDir, rows: pa.Table, columns: list[str], grades: list[str]) -> str:
     points = rows["point"].to_pylist()
-    wanted = pc.index_in(pa.array(points, pa.string()), value_set=sweep.points["point"].combine_chunks().cast(pa.string()))
-    parameters = sweep.points.take(wanted)
+    wanted = pc.index_in(pa.array(points, pa.string()), value_set=sweep.brief["point"].combine_chunks().cast(pa.string()))
+    parameters = sweep.brief.take(wanted)
     varied = [name for name in sweep.varied if parameters[name].null_count < len(rows) and not _told(parameters[name], name, rows)]
     parts = [parameter_values(parameters, name) for name in varied] + [rows[name].to_pylist() for name in columns]
     data = [[_cell(value) for value in row] for row in zip(*parts, grades, points, strict=True)]

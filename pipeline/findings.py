@@ -33,8 +33,8 @@ def joined(sweep: SweepDir, name: str, points: pa.Array | None = None) -> pa.Tab
     table = sweep.table(name)
     if points is not None:
         table = table.filter(pc.is_valid(ranks(table["point"], points)))
-    places = ranks(table["point"], sweep.points["point"].cast(pa.string()).combine_chunks())
-    left = sweep.points.select(list(sweep.parameters)).take(places)
+    places = ranks(table["point"], sweep.brief["point"].cast(pa.string()).combine_chunks())
+    left = sweep.brief.select(list(sweep.parameters)).take(places)
     right = table.drop_columns(["point"])
     columns = {name: left[name] for name in left.schema.names}
     columns |= {(name if name not in columns else f"{name}_found"): right[name] for name in right.schema.names}

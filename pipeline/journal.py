@@ -181,6 +181,7 @@ class Journal:
             doomed = entry.with_name(f".{entry.name}")
             entry.rename(doomed)
             shutil.rmtree(doomed)
+        pa.default_memory_pool().release_unused()  # a process of many hours gives back what it needed for a moment
 
     def _publish_table(self, name: str, entries: list[Path], owners: _Owners, places: pa.Array) -> None:
         files = [(entry.name, entry / f"table_{name}.parquet") for entry in entries if (entry / f"table_{name}.parquet").exists()]

@@ -24,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,7 @@ class LiveTracking:
         self.due = self.told + _QUIET_S
         self.finished = 0
         self.curves: dict[str, _Curve] = {}
+        self.young: dict[str, _Curve] = {}  # points that may become long
         self.long: set[str] = set()
         self.process: Any = None
         self.link: socket.socket | None = None
@@ -118,19 +120,24 @@ class LiveTracking:
     def _note(self, chunk: Chunk, standing: Standing) -> None:
         now_ms = _now_ms()
         for step in chunk.advanced:
-            if step.elapsed_s < _QUIET_S or (step.point not in self.long and len(self.long) >= self.settings.child_runs):
+            if step.point not in self.long and len(self.long) >= self.settings.child_runs:
                 continue
-            self.long.add(step.point)
-            if step.point not in self.curves:
-                self.curves[step.point] = _Curve(standing.name(step.point), now_ms - round(1000 * step.elapsed_s))
-            self.curves[step.point].add(step, now_ms)
-        for outcome in chunk.finished if self.long else ():
+            curve = self.curves.get(step.point) or self.young.get(step.point)
+            if curve is None:
+                curve = self.young[step.point] = _Curve(standing.name(step.point), now_ms - round(1000 * step.elapsed_s))
+            curve.add(step, now_ms)
+            if step.elapsed_s >= _QUIET_S and step.point in self.young:
+                self.long.add(step.point)
+                self.curves[step.point] = self.young.pop(step.point)
+        for outcome in chunk.finished if self.long or self.young else ():
+            self.young.pop(outcome.point, None)
             if outcome.point in self.long:
                 curve = self.curves.setdefault(outcome.point, _Curve(standing.name(outcome.point), now_ms))
                 curve.status = ENDED.get(outcome.status, "FINISHED")
 
     def _start(self) -> None:
         self.due = math.inf
+        resource_tracker.ensure_running()  # it would let SIGINT through again
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is the driver's; the process inherits this
         try:
             self.keep()

@@ -47,7 +47,7 @@ def draw_pictures(sweep: SweepDir, folder: Path) -> Iterator[Path]:
 
 def point_labels(sweep: SweepDir, points: Sequence[str]) -> dict[str, str]:
     """Return a short text for each of some points: the parameters in which they, or else all, differ."""
-    rows = sweep.points.take(pc.index_in(pa.array(points, pa.string()), value_set=_hashes(sweep)))
+    rows = sweep.brief.take(pc.index_in(pa.array(points, pa.string()), value_set=_hashes(sweep)))
     differ = [name for name in sweep.varied if pc.count_distinct(rows[name], mode="all").as_py() > 1] or sweep.varied
     columns = {short: parameter_values(rows, name) for name, short in short_names(differ).items()}
     texts = [
@@ -65,7 +65,7 @@ def short_names(names: Sequence[str], taken: Sequence[str] = ()) -> dict[str, st
 
 
 def _hashes(sweep: SweepDir) -> pa.Array:
-    return sweep.points["point"].combine_chunks().cast(pa.string())
+    return sweep.brief["point"].combine_chunks().cast(pa.string())
 
 
 def _draw(sweep: SweepDir, name: str, picture: Picture, path: Path) -> bool:
@@ -134,7 +134,7 @@ def _groups(rows: pa.Table, by: tuple[str, ...]) -> list[dict[str, Any]]:
 def _heat_map(sweep: SweepDir, name: str, picture: HeatMap, figure: Any) -> bool:
     table = _first_rows(sweep, name, picture.value)
     places, first = np.unique(np.asarray(ranks(table["point"], _hashes(sweep))), return_index=True)
-    table, points = table.take(pa.array(first)), sweep.points.take(pa.array(places))
+    table, points = table.take(pa.array(first)), sweep.brief.take(pa.array(places))
     counts = {one: pc.count_distinct(points[one]).as_py() for one in sweep.varied}
     widest = sorted((one for one in counts if counts[one] > 1), key=lambda one: (-counts[one], "." not in one))
     if len(widest) < 2 or counts[widest[0]] > _AXIS_VALUES:  # noqa: PLR2004 (a map has two axes)

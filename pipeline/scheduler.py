@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ _LARGEST_BATCH = 20_000
 _FILL = 1.1
 _BACKSTOP_S = 10.0
 _AWAY_S = 5.0
+_LOST_NODES = 5  # so many machines may go under a point before it is charged with it
 _QUEUED = 1  # batches that wait behind the running ones, so that no core waits for the driver
 
 
@@ -46,6 +47,7 @@ class Scheduler:
     attempts: int = 2
     stopping: Callable[[], bool] = lambda: False
     tried: dict[str, int] = field(default_factory=dict)
+    lost: Counter[str] = field(default_factory=Counter)  # machines that went while a point was alone on them
     running: dict[int, _Batch] = field(default_factory=dict)
     size: float = _FIRST_BATCH
     looked: float = 0.0  # when we looked last; 0: not yet
@@ -176,6 +178,10 @@ class Scheduler:
             alone.extend(left)
             return
         task = left[0]
+        if end.node_lost and self.lost[task.point] < _LOST_NODES:  # a machine that goes is seldom a point's fault
+            self.lost[task.point] += 1
+            alone.append(task)
+            return
         took = time.perf_counter() - batch.began
         self.tried[task.point] = self.tried.get(task.point, 0) + 1
         late = self.limits.timeout_s is not None and took >= self.limits.timeout_s + 0.9 * self.limits.grace_s

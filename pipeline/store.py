@@ -63,6 +63,7 @@ PROGRESS = pa.schema(
 )
 """The pipeline's own table: what solves said on their way, stamped with wall time; one row a metric."""
 
+_LONG = ("config", "traceback", "seal")
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _JSON = {b"json": b"1"}
 
@@ -112,12 +113,49 @@ class SweepDir:
     @functools.cached_property
     def points(self) -> pa.Table:
         """One row a point: `point`, its parameters by dotted name, then `config`, `status`, `error`, ... (see `OUTCOME`)."""
-        path = self.root / "points.parquet"
-        table = read_table(path)
-        missing = [name for name in ("point", *OUTCOME.names) if table.schema.names.count(name) != 1]
+        return read_table(self._points_file, self._points_columns)
+
+    @functools.cached_property
+    def brief(self) -> pa.Table:
+        """`points` without the columns that make a million of them half a gigabyte: config, traceback and seal."""
+        return read_table(self._points_file, [name for name in self._points_columns if name not in _LONG])
+
+    def points_in_pieces(self, rows: int) -> Iterator[pa.Table]:
+        """Yield `points` some rows at a time, so that they are never in memory together.
+
+        Raises
+        ------
+        DamagedTable
+            If they cannot be read, or are others by now than those of `brief`.
+        """
+        path = self._points_file
+        try:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                if file.metadata.num_rows != len(self.brief):
+                    raise DamagedTable(path, "it changed while it was read")
+                for batch in file.iter_batches(rows, columns=self._points_columns):
+                    yield pa.Table.from_batches([batch])
+        except (OSError, pa.ArrowException) as error:
+            raise DamagedTable(path, str(error).splitlines()[0]) from error
+
+    def points_column(self, name: str) -> pa.ChunkedArray:
+        """Return one column of `points`; it is read each time."""
+        return read_table(self._points_file, [name])[name]
+
+    @property
+    def _points_file(self) -> Path:
+        return self.root / "points.parquet"
+
+    @functools.cached_property
+    def _points_columns(self) -> list[str]:
+        try:
+            names: list[str] = pq.read_schema(self._points_file).names
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise DamagedTable(self._points_file, str(error).splitlines()[0]) from error
+        missing = [name for name in ("point", *OUTCOME.names) if names.count(name) != 1]
         if missing:
-            raise DamagedTable(path, f"it has no column {', '.join(missing)}")
-        return table
+            raise DamagedTable(self._points_file, f"it has no column {', '.join(missing)}")
+        return names
 
     @functools.cached_property
     def manifest(self) -> dict[str, Any]:
@@ -131,13 +169,12 @@ class SweepDir:
     @property
     def parameters(self) -> tuple[str, ...]:
         """Dotted names of the parameters that have a column in `points`."""
-        names: list[str] = self.points.schema.names
-        return tuple(name for name in names if name != "point" and name not in OUTCOME.names)
+        return tuple(name for name in self._points_columns if name != "point" and name not in OUTCOME.names)
 
     @property
     def varied(self) -> tuple[str, ...]:
         """The parameters that take more than one value."""
-        return tuple(name for name in self.parameters if pc.count_distinct(self.points[name], mode="all").as_py() > 1)
+        return tuple(name for name in self.parameters if pc.count_distinct(self.brief[name], mode="all").as_py() > 1)
 
     @property
     def table_names(self) -> tuple[str, ...]:

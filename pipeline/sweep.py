@@ -158,9 +158,10 @@ def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
 
     began = time.monotonic()
     address = compute.address if compute.kind == "cluster" else None
-    executor = RayExecutor(limits, compute.cpus, address, run.settings.trust, run.console.print)
+    say = functools.partial(run.console.print, soft_wrap=True)
+    executor = RayExecutor(limits, compute.cpus, address, run.settings.trust, say)
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # Ray takes SIGTERM for itself
-    run.console.print(f"{executor.where} (Ray took {time.monotonic() - began:.0f} s to start)")
+    say(f"{executor.where} (Ray took {time.monotonic() - began:.0f} s to start)")
     return executor
 
 

@@ -141,7 +141,7 @@ def _earlier(sweep: SweepDir, without: Sequence[str]) -> pa.Table:
 
 
 def _hashes(sweep: SweepDir) -> pa.Array:
-    return sweep.points["point"].cast(pa.string()).combine_chunks()
+    return sweep.brief["point"].cast(pa.string()).combine_chunks()
 
 
 class _Rows:
@@ -196,7 +196,6 @@ class _Court:
 
     def judge(self, only: Sequence[str] | None) -> None:
         self._open_tables()
-        points, names = self.sweep.points, self.sweep.parameters
         wanted = self.points if only is None else pa.array(only, pa.string())
         marks = pa.table(
             {
@@ -205,9 +204,10 @@ class _Court:
                 "wanted": pc.is_in(self.points, value_set=wanted),
             }
         )
-        for start in range(0, len(points), _SLICE):  # a million rows as Python objects would be gigabytes
-            rows = points.slice(start, _SLICE)
-            columns = [column.to_pylist() for column in marks.slice(start, _SLICE).columns]
+        start = 0
+        names = self.sweep.parameters
+        for rows in self.sweep.points_in_pieces(_SLICE):
+            columns = [column.to_pylist() for column in marks.slice(start, len(rows)).columns]
             columns += [rows[name].to_pylist() for name in ("config", "status", "rows", "seal")]
             parameters = [parameter_values(rows, name) for name in names]
             for place, (point, first, is_wanted, *told) in enumerate(zip(*columns, strict=True)):
@@ -218,6 +218,7 @@ class _Court:
                 values = {name: column[place] for name, column in zip(names, parameters, strict=True)}
                 if is_wanted and seal_of(point, values, *told[:3]) != told[3]:
                     self.say("points", None, point, "refuted", "its row in points.parquet is not the one that was written")
+            start += len(rows)
             self._pack()
         for name, rows in self.tables.items():
             for point in rows.strangers:

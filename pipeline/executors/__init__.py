@@ -11,9 +11,10 @@ from pipeline.events import Chunk, Task
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A batch is over. `died` says how its worker was lost, None: it ended by itself."""
+    """A batch is over. `died` says how its worker was lost, None: it ended by itself; `node_lost`: with its whole machine."""
 
     died: str | None = None
+    node_lost: bool = False
 
 
 class Executor(Protocol):

@@ -282,7 +282,8 @@ def _next_of(stream: Any) -> Here | Chunk | Ended:
     except (ray.exceptions.LocalRayletDiedError, ray.exceptions.RaySystemError) as error:
         raise RayLost(f"Ray itself ended: {type(error).__name__}") from error
     except ray.exceptions.RayError as error:
-        return Ended(f"{type(error).__name__}: {_first_line(error)}")
+        node_lost = isinstance(error, (ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError))
+        return Ended(f"{type(error).__name__}: {_first_line(error)}", node_lost)
     return said
 
 

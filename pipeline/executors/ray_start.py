@@ -31,6 +31,7 @@ from solvers.errors import ConfigError
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _KNOCK_S = 5.0
 _LONGEST = 300
+_NO_NODE = "no raylet runs here"
 _LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray listens on all interfaces otherwise
 _LOCAL = {
     "RAY_AUTH_MODE": "disabled",  # only together with _LOOPBACK
@@ -38,12 +39,7 @@ _LOCAL = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
 }
-_CONNECTING = {
-    "RAY_OVERRIDE_JOB_RUNTIME_ENV": "1",  # in a Ray job: ours goes on top of the job's own
-    "RAY_GCS_SERVER_REQUEST_TIMEOUT_SECONDS": "15",  # how long Ray may look for the node that this machine is
-    "RAY_NUM_REDIS_GET_RETRIES": "5",  # seconds to insist on a token that is refused
-    "RAY_BACKEND_LOG_LEVEL": "error",  # a warning each of them otherwise
-}
+_TOKEN_S = 5  # how long to insist on a token that is refused
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # of HTTP/2, with empty SETTINGS
 _SETTINGS = 4  # the kind of frame that must come back
 
@@ -128,14 +124,17 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
     if host in ("127.0.0.1", "localhost"):  # a Ray of this machine that keeps to loopback: Ray would look for it elsewhere
         os.environ.update(_LOOPBACK)
         _keep_to_loopback()
-    for name, value in _CONNECTING.items():
-        os.environ.setdefault(name, value)
+    os.environ["RAY_OVERRIDE_JOB_RUNTIME_ENV"] = "1"  # in a Ray job: ours goes on top of the job's own
     import ray  # noqa: PLC0415
+    from ray._private import ray_constants, services  # noqa: PLC0415
 
     _hush()
+    ray_constants.NUM_REDIS_GET_RETRIES = _TOKEN_S
     try:
         if port.isdigit():
             knock(place)
+            if not services.find_node_ids():  # Ray would look for a minute
+                raise ConnectionError(_NO_NODE)
         with tempfile.TemporaryDirectory() as empty:
             ray.init(
                 address=place,
@@ -154,12 +153,12 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
 
 
 def _what_would_do(error: Exception, place: str) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
+    said = " ".join(str(error.__cause__ or error).split()) or type(error).__name__
     lower = said.lower()
     if "token" in lower or "unauthenticated" in lower or "authentication" in lower:
         ways = "RAY_AUTH_TOKEN=..., RAY_AUTH_TOKEN_PATH=FILE or ~/.ray/auth_token"
         return f"it wants its token: RAY_AUTH_MODE=token and one of {ways}"
-    if "no node info found" in lower or "no ray node" in lower:
+    if "no node info found" in lower or said == _NO_NODE:
         return f"this machine is none of its nodes: `ray start --address={place} --num-cpus=0` makes it one that computes nothing"
     return said[:_LONGEST]
 

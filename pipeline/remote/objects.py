@@ -5,7 +5,8 @@ role; `AWS_ENDPOINT_URL` names another server than Amazon's). Nothing of a URI t
 follows `?`) is ever shown or stored.
 
 On object stores (s3, gs) an object appears whole or not at all. Elsewhere it is written beside its name and moved there, which is
-as atomic as that filesystem's own renaming. Azure creates an object before it fills it: a reader may meet it empty.
+as atomic as that filesystem's own renaming. Azure's is refused: there pyarrow creates an object before it fills it, so that nothing
+can be committed by one, and ends the whole process where it finds no credentials.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from solvers.errors import ConfigError, MinimexError
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9.+-]*)://")
 _CHUNK = 8 << 20
 _CONNECT_S, _READ_S, _TRIES, _GOOGLE_S = 3.0, 5.0, 2, 10
-_WHOLE_AT_ONCE = ("s3", "gcs", "abfs")
+_WHOLE_AT_ONCE = ("s3", "gcs")
+_REFUSED = ("abfs", "abfss")
 _S3_OPTIONS = ("endpoint_override", "scheme", "region", "tls_ca_file_path")
-_CLASSES = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "abfs": "AzureFileSystem", "hdfs": "HadoopFileSystem"}
+_CLASSES = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "hdfs": "HadoopFileSystem"}
 _LONGEST_REASON = 160
 _OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no store's fault
 _FAILURES = (  # what the stores' own libraries say, and what it means
@@ -110,6 +112,10 @@ def open_store(uri: str) -> Store:
     from pyarrow import fs  # noqa: PLC0415 (its import loads the libraries of all stores)
 
     shown, scheme = without_secrets(uri), _split(uri).scheme
+    known = ", ".join(["file", *(name for name, kind in _CLASSES.items() if kind in vars(fs))])
+    if scheme in _REFUSED:
+        hint = "an object appears there before it is whole; write into a folder and copy that there"
+        raise ConfigError("out", f"a folder, or a URI of one of {known}", repr(shown), hint)
     try:
         if scheme == "s3":
             files, path = _open_s3(uri)
@@ -118,9 +124,8 @@ def open_store(uri: str) -> Store:
     except ConfigError:
         raise
     except (OSError, ValueError, ImportError, pa.ArrowException) as error:
-        known = ["file", *(name for name, kind in _CLASSES.items() if kind in vars(fs))]
         if "Unrecognized filesystem" in str(error):
-            raise ConfigError("out", f"a folder, or a URI of one of {', '.join(known)}", repr(shown)) from None
+            raise ConfigError("out", f"a folder, or a URI of one of {known}", repr(shown)) from None
         raise ConfigError("out", "a store that can be reached", repr(shown), _reason(error, _secrets(uri))) from None
     path = path.rstrip("/")
     if not path.strip("/") or ("/" not in path and files.type_name in _WHOLE_AT_ONCE):

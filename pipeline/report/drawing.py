@@ -67,7 +67,7 @@ def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table
         raise UnusableDrawing(f"{target} is not a function of a module solvers.<family>.draw")
     try:
         function: Callable[[Any, Mapping[str, pa.Table]], str] = getattr(importlib.import_module(named[1]), named[2])
-        described = json.loads(sweep.points["config"][point].as_py())["game"]
+        described = json.loads(sweep.points_column("config")[point].as_py())["game"]
         return clean(function(rebuild(described, "game", sweep.context()), tables))
     except _DRAWING_FAILS as error:
         raise UnusableDrawing(f"{type(error).__name__}: {error}") from error

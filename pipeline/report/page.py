@@ -96,19 +96,19 @@ class _Report:
     # ---- the top --------------------------------------------------------------------------------------------------------
 
     def header(self, found: Sequence[Findings]) -> str:
-        counts = outcome_counts(self.sweep.points)
+        counts = outcome_counts(self.sweep.brief)
         chips = " ".join(chip(f"{number(count)} {status}", status) for status, count in counts.items())
         experiment = self.sweep.manifest.get("experiment")
         about = f'<p class="muted">experiment {escape(experiment)}</p>' if experiment else ""
         return (
             '<a class="skip" href="#main">to the findings</a>'
             f"<header><h1>{escape(self.sweep.name)}</h1>{about}"
-            f"<p>{plural(len(self.sweep.points), 'point')} {chips} {self._effort()}</p>{self._verdict(found)}{self._damage()}"
+            f"<p>{plural(len(self.sweep.brief), 'point')} {chips} {self._effort()}</p>{self._verdict(found)}{self._damage()}"
             f"{self._varied()}</header>"
         )
 
     def _effort(self) -> str:
-        seconds = pc.sum(self.sweep.points["wall_s"]).as_py() if len(self.sweep.points) else None
+        seconds = pc.sum(self.sweep.brief["wall_s"]).as_py() if len(self.sweep.brief) else None
         published = datetime.fromtimestamp((self.sweep.root / "points.parquet").stat().st_mtime).astimezone()
         said = f"published {published:%Y-%m-%d %H:%M %Z}"
         return f'<span class="muted">{f"{_duration(seconds)} of solving, " if seconds is not None else ""}{said}</span>'
@@ -134,7 +134,7 @@ class _Report:
         return f'<div class="verdict bad">Damaged files were left out:<ul>{items}</ul></div>' if items else ""
 
     def _varied(self) -> str:
-        varied = self.points.varied(np.arange(len(self.sweep.points)))
+        varied = self.points.varied(np.arange(len(self.sweep.brief)))
         rows = []
         for one in varied:
             codes = np.unique(one.codes)
@@ -178,7 +178,7 @@ class _Report:
             return ""
         names = pa.array([one.name for one in shown], pa.string())
         rest = self.checks.filter(pc.invert(pc.is_in(self.checks["table"], value_set=names)))
-        listed = refuted_list(rest, self.points, self.points.varied(np.arange(len(self.sweep.points))))
+        listed = refuted_list(rest, self.points, self.points.varied(np.arange(len(self.sweep.brief))))
         return f"<section><h2>refuted</h2>{listed}</section>" if listed else ""
 
     def _picture(self, picture: Any, one: Findings) -> str:
@@ -246,7 +246,7 @@ class _Report:
     # ---- the bottom -----------------------------------------------------------------------------------------------------
 
     def _failed(self) -> Any:
-        points = self.sweep.points
+        points = self.sweep.brief
         return pc.is_in(points["status"], value_set=pa.array(["failed", "timeout"])).combine_chunks().to_numpy(zero_copy_only=False)
 
     def failures(self) -> str:
@@ -254,15 +254,16 @@ class _Report:
         failed = np.flatnonzero(self._failed())
         if not len(failed):
             return ""
-        points = self.sweep.points
+        points = self.sweep.brief
         varied = self.points.varied(np.arange(len(points)))
         said = points.select(["status", "error"]).take(pa.array(failed)).append_column("place", pa.array(failed))
         groups = said.group_by(["status", "error"], use_threads=False).aggregate([("place", "min"), ("place", "count")])
         groups = groups.sort_by([("place_count", "descending"), ("place_min", "ascending")])
         items = []
+        tracebacks = self.sweep.points_column("traceback")
         for group in groups.slice(0, _FAILURES).to_pylist():
             place = group["place_min"]
-            traceback = points["traceback"][place].as_py()
+            traceback = tracebacks[place].as_py()
             folded = f"<details><summary>traceback</summary><pre>{escape(traceback)}</pre></details>" if traceback else ""
             others = f" and {plural(group['place_count'] - 1, 'other point')}" if group["place_count"] > 1 else ""
             error = escape(shortened(group["error"] or "nothing was said"))

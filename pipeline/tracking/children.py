@@ -27,6 +27,8 @@ def record_children(run: RunWriter, sweep: SweepDir, at_most: int, published_ms:
     A run that was begun is completed, one that tells another outcome is replaced. What says nothing new costs no request.
     """
     existing = _existing(run)
+    if len(sweep.brief) > at_most and not existing:
+        return
     rows = sweep.points
     if len(rows) > at_most:
         rows = rows.filter(pc.is_valid(ranks(rows["point"], pa.array(sorted(existing), pa.string()))))

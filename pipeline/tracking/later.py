@@ -19,12 +19,12 @@ _KINDS = ("sqlite", "server")
 
 
 def track_later(folder: str, kind: str | None, uri: str | None, console: Console) -> bool:
-    """Record a directory in MLflow, by default where its command wanted it; say where it is, and return whether that worked.
+    """Record a directory in MLflow, by default in the database beside it; say where it is, and return whether that worked.
 
     Raises
     ------
     ConfigError
-        If the folder holds no sweep, or the store cannot be one.
+        If the folder holds no sweep, its command wanted a store of its own and none is named, or the store cannot be one.
     DirectoryBusy
         If a command is at work there.
     """
@@ -46,6 +46,8 @@ def _settings(wanted: Tracking, kind: str | None, uri: str | None) -> Tracking:
     if uri is not None and kind is None:
         kind = "server" if uri.startswith(("http://", "https://")) else "sqlite"
     if uri is None and kind in (None, wanted.kind):
+        if wanted.uri is not None:  # a directory from somebody else must not choose whom we talk to, or what we create
+            raise ConfigError("uri", "the store by its name", "only what the directory says", f"uri={wanted.uri}")
         return wanted
     try:
         return make(Tracking, kind=kind, uri=uri or None, child_runs=wanted.child_runs)

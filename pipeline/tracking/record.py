@@ -50,7 +50,8 @@ def track(sweep: SweepDir, settings: Tracking, store_folder: Path, said: Callabl
 
     def lost(error: Exception) -> None:
         why = f"MLflow at {settings.shown(store_folder)} was {fate} ({reach.in_few_words(error)})"
-        said(f"tracking: {why}; the results are safe, `minimex track {shlex.quote(str(sweep.root))}` records them later")
+        words = ["minimex", "track", str(sweep.root), *([f"uri={settings.store}"] if settings.uri is not None else [])]
+        said(f"tracking: {why}; the results are safe, `{shlex.join(words)}` records them later")
 
     with reach.undisturbed():
         try:
@@ -76,7 +77,7 @@ def track(sweep: SweepDir, settings: Tracking, store_folder: Path, said: Callabl
 
 
 def _new_run(client: Any, experiment: str, sweep: SweepDir) -> RunWriter:
-    longest_s = pc.max(sweep.points["wall_s"]).as_py() or 0.0  # the directory tells no more about when the sweep began
+    longest_s = pc.max(sweep.brief["wall_s"]).as_py() or 0.0  # the directory tells no more about when the sweep began
     return RunWriter.of_sweep(client, experiment, sweep, _published_ms(sweep) - round(1000 * longest_s), {})
 
 
@@ -104,9 +105,9 @@ def _tags(sweep: SweepDir, checks: pa.Table | None, findings: list[str]) -> dict
         "minimex.family": listed(families),
         "minimex.verified": judged,
         "minimex.directory": home_of(sweep.root),
-        "minimex.points": str(len(sweep.points)),
+        "minimex.points": str(len(sweep.brief)),
         "mlflow.note.content": (
-            f"{len(sweep.points)} points, verified: **{judged}**. First rows in *Artifacts*, under `findings/`; all of it in "
+            f"{len(sweep.brief)} points, verified: **{judged}**. First rows in *Artifacts*, under `findings/`; all of it in "
             f"`report.html` and the Parquet files, which are those of `{home_of(sweep.root)}`."
         ),
         "mlflow.loggedArtifacts": json.dumps([{"path": f"findings/{name}.json", "type": "table"} for name in findings]),

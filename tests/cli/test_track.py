@@ -54,17 +54,21 @@ def refusing():
         return f"http://somebody:secret@127.0.0.1:{listening.getsockname()[1]}"
 
 
-def test_by_default_it_goes_where_its_command_wanted_it(minimex):
+def test_a_store_that_is_not_beside_the_sweep_is_named_by_who_records_not_by_the_directory(minimex):
     uri = refusing()
     answer = minimex(*ALONE, "tracking=server", f"tracking.uri={uri}", "tracking.child_runs=7")
     assert answer.status == 0, "MLflow costs no result"
-    assert "was not reached (connection refused); the results are safe, `minimex track outs/it` records them later" in answer.text
-    assert "MLflow http" not in answer.text
     public = uri.replace("somebody:secret@", "")
+    later = f"the results are safe, `minimex track outs/it uri={public}` records them later"
+    assert f"was not reached (connection refused); {later}" in answer.text
+    assert "MLflow http" not in answer.text
     assert manifest()["tracking"] == {"kind": "server", "uri": public, "child_runs": 7}
     assert f"tracking.uri={public}" in manifest()["commands"][0]
     assert [path for path in Path("outs/it").rglob("*") if path.is_file() and b"secret" in path.read_bytes()] == []
-    again = minimex("track", "outs/it")
+    refused = minimex("track", "outs/it")
+    assert refused.status == 2
+    assert f"uri: expected the store by its name, got only what the directory says (uri={public})" in refused.text
+    again = minimex("track", "outs/it", f"uri={public}")
     assert again.status == 1
     assert f"MLflow at {public} was not reached (connection refused)" in again.text
     assert minimex("track", "outs/it", "tracking=sqlite").status == 0

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -79,6 +79,7 @@ def under_way(cluster, process, commits=2):
 # ---- a sweep over several machines -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_two_machines_that_share_no_disk_and_have_no_minimex(cluster, undisturbed):
     cluster.start(1, 1, hide=[cluster.work, *CODE])
     status, out = finish(sixty(cluster))
@@ -103,6 +104,22 @@ def test_a_machine_lost_another_one_gained(cluster, undisturbed):
     points = load(cluster.work / "it").points
     assert {name.partition("/")[0] for name in points["node"].to_pylist()} == {"host-a", "host-b", "host-c"}
     assert "(2 cores," in out, "as many batches as the new machine has cores"
+
+
+@pytest.mark.long
+def test_machines_that_go_charge_no_point(cluster):
+    cluster.start(0, 2)
+    ten = ["solver=walk", "solver.steps=40", "solver.pause_s=0.8", "seed=range(0,10)", "verify=false", "compute.attempts=1"]
+    process = cluster.minimex(*FAKE, *ten, "compute=cluster", f"compute.address={cluster.gcs}", "out=it")
+    under_way(cluster, process, commits=1)
+    for lost in (1, 2):  # the first takes whole batches along, their points run alone from then on
+        cluster.machine().ray(cpus=2)
+        cluster.wait_for(lost + 2)
+        time.sleep(4)
+        assert cluster.nodes[lost].kill("raylet/raylet", "ray::")
+    status, out = finish(process)
+    assert status == 0, out
+    assert load(cluster.work / "it").points["attempts"].to_pylist() == [1] * 10
 
 
 @pytest.mark.long
@@ -306,8 +323,8 @@ def test_a_cluster_that_wants_its_token(tmp_path):
     if why_not() is not None:
         pytest.skip(f"several machines cannot be pretended here: {why_not()}")
     for name, content in (("right", "f" * 64), ("wrong", "e" * 64)):
-        (tmp_path / name).write_text(content)
-    with Cluster(tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(tmp_path / "right"), HOME=str(tmp_path)) as cluster:
+        (tmp_path / f"{name}.token").write_text(content)
+    with Cluster(tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(tmp_path / "right.token"), HOME=str(tmp_path)) as cluster:
         cluster.start(1)
         few = [*FAKE, *FEW, f"compute.address={cluster.gcs}"]
         status, out = finish(cluster.minimex(*few, "out=right/it"))
@@ -317,14 +334,14 @@ def test_a_cluster_that_wants_its_token(tmp_path):
         for name, more in {
             "nothing": {},
             "none": given,
-            "other": {**given, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "wrong")},
+            "other": {**given, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "wrong.token")},
         }.items():
             began = time.monotonic()
             status, out = finish(cluster.minimex(*few, f"out={name}/it", **more))
             assert status == 2, out
             assert "RAY_AUTH_MODE=token and one of RAY_AUTH_TOKEN=..., RAY_AUTH_TOKEN_PATH=FILE or ~/.ray/auth_token" in out
             assert time.monotonic() - began < 20
-            assert len(out.strip().splitlines()) == 1
+            assert "Traceback" not in out
         assert not (tmp_path / ".ray").exists(), "a token nobody asked for"
         (tmp_path / ".ray").mkdir()
         (tmp_path / ".ray" / "auth_token").write_text("f" * 64)
@@ -341,10 +358,6 @@ def test_a_machine_that_is_no_node_is_told_how_to_become_one(cluster):
     status, out = finish(cluster.run(*alone, *few, "out=no/it", at=1))
     assert status == 2, out
     assert f"`ray start --address={cluster.gcs} --num-cpus=0` makes it one" in out
-    cluster.nodes[1].ray(cpus=0)
-    cluster.wait_for(2)
-    status, out = finish(cluster.minimex(*few, "out=yes/it", at=1))
-    assert status == 0, out
 
 
 @contextmanager
@@ -353,7 +366,7 @@ def listening(answer):
     kept = []
 
     def serve(connection):
-        with connection:
+        with connection, suppress(OSError):
             while answer is not None and connection.recv(1000):
                 connection.sendall(answer)
 

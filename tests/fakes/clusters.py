@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 import psutil
 from conftest_tools import environment
@@ -70,9 +71,11 @@ class Node:
         inside = f'{emptied}hostname {self.host} && exec "$@"'
         return ["ip", "netns", "exec", self.space, "unshare", "-m", "-u", "sh", "-c", inside, "sh", *map(str, words)]
 
-    def ray(self, *, cpus: int = 1, hide: Sequence[Path] = (), **more: str) -> Node:
+    def ray(self, *, cpus: int = 1, hide: Sequence[Path] = (), dashboard: bool = False, **more: str) -> Node:
         """Start a raylet here, the head if it is the first node."""
-        head = ("--head", f"--port={PORT}", "--include-dashboard=false") if self.number == 1 else (f"--address={self.cluster.gcs}",)
+        head = [f"--address={self.cluster.gcs}"]
+        if self.number == 1:
+            head = ["--head", f"--port={PORT}", f"--include-dashboard={str(dashboard).lower()}"]
         folder = self.cluster.folder / self.host
         words = [RAY, "start", *head, f"--node-ip-address={self.address}", f"--num-cpus={cpus}"]
         words += ["--object-store-memory=80000000", f"--temp-dir={folder}", "--block"]
@@ -117,7 +120,7 @@ class Cluster:
         self.nodes: list[Node] = []
         self.work = folder
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> Self:
         self.folder.mkdir()
         for command in (
             f"ip netns add {self.switch}",

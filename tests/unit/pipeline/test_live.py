@@ -47,22 +47,24 @@ def test_a_short_sweep_starts_nothing(tmp_path):
     live = LiveTracking(tmp_path, Tracking(), lambda: said.append("kept"), said.append)
     for done in range(1, 1000):
         live.update(advanced("a", done, 0.1), standing())
+    live.update(Chunk(finished=(Outcome("a", "done"),)), standing())
     live.close()
     assert live.process is None
-    assert (said, live.curves) == ([], {})
+    assert (said, live.curves, live.young) == ([], {}, {})
 
 
 def test_only_long_points_are_followed_and_no_more_than_child_runs(tmp_path):
     live = watcher(tmp_path, [], Tracking(child_runs=1))
     live.update(advanced("b", 1, 9.9), standing())
+    live.update(advanced("a", 1, 0.1), standing())
     live.update(advanced("a", 2, 10.1), standing())
     live.update(advanced("b", 3, 10.2), standing())
     live.update(advanced("a", 4, 11.0), standing())
     live.update(Chunk(finished=(Outcome("a", "timeout"), Outcome("b", "done"))), standing())
     assert list(live.curves) == ["a"]
-    assert [done for done, _, _ in live.curves["a"].steps] == [2, 4]
+    assert [done for done, _, _ in live.curves["a"].steps] == [1, 2, 4], "its whole curve"
     assert (live.curves["a"].name, live.curves["a"].status) == ("game=chess", "KILLED")
-    assert 10_000 <= live.curves["a"].steps[0][1] - live.curves["a"].since_ms < 10_300
+    assert live.young == {}
 
 
 def test_a_message_always_fits_and_keeps_the_last_steps():

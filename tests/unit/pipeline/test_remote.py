@@ -647,6 +647,7 @@ def test_a_word_of_a_command_line(word, given, told):
     ("uri", "hint"),
     [
         ("nonsense://bucket/a", "a folder, or a URI of one of file, s3"),
+        ("abfs://container@account.dfs.core.windows.net/a", "an object appears there before it is whole"),
         ("s3://bucket", "a prefix of its own"),
         ("s3:///a", "s3://BUCKET/NAME"),
         ("s3://bucket/a?endpoint=x&region=x", "endpoint_override"),

@@ -307,3 +307,59 @@ def test_no_more_tasks_are_drawn_than_started(clock):
     executor = Scripted(slots=2, clock=clock)
     next(Scheduler(executor, Limits()).run(source))
     assert len(drawn) == sum(executor.sizes) == 3 * 64, "two running, one behind them"
+
+
+# ---- workers that are worn, and absence --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Leaky(Scripted):
+    """Each batch solves two points, hands the rest back and waits to be killed."""
+
+    waiting: list = field(default_factory=list)
+
+    def poll(self, wait_s):
+        for number in list(self.running):
+            if number in self.killed:
+                yield from self.die(number, "killed")
+            elif number not in self.waiting:
+                self.waiting.append(number)
+                done, rest = self.running[number][:2], self.running[number][2:]
+                outcomes = tuple(Outcome(task.point, "done") for task in done)
+                yield number, Chunk(finished=outcomes, handed_back=tuple(task.point for task in rest), worn=True)
+
+
+def test_a_worn_worker_is_killed_and_nobody_charged():
+    executor = Leaky()
+    found = by_point(outcomes(Scheduler(executor, Limits(), attempts=1), 20))
+    assert len(found) == 20
+    assert {(outcome.status, outcome.attempts) for outcome in found.values()} == {("done", 1)}
+    assert sorted(executor.killed) == sorted(executor.waiting)
+
+
+@dataclass
+class Silent(Scripted):
+    """Says that a point has begun, then nothing, while the clock goes on in steps; after 20 looks the point is done."""
+
+    step_s: float = 0.1
+    looks: int = 0
+
+    def poll(self, wait_s):
+        self.looks += 1
+        self.clock.now += self.step_s
+        for number, left in list(self.running.items()):
+            if not left:
+                del self.running[number]
+                yield number, Ended()
+            elif self.looks == 1:
+                yield number, Chunk(started=left[0].point)
+            elif self.looks > 20:
+                yield number, Chunk(finished=(Outcome(left.pop().point, "done"),))
+
+
+@pytest.mark.parametrize(("step_s", "killed"), [(60.0, False), (2.0, True)])
+def test_time_that_the_driver_was_away_makes_no_point_late(clock, step_s, killed):
+    executor = Silent(slots=1, clock=clock, step_s=step_s)
+    clock.now = 1.0
+    assert len(outcomes(Scheduler(executor, Limits(timeout_s=1.0)), 1)) == 1
+    assert bool(executor.killed) == killed

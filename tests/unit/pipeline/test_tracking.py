@@ -332,7 +332,7 @@ def test_a_server_that_refuses_or_hangs_costs_seconds_and_one_line(tmp_path):
             assert time.monotonic() - start < 10
             assert len(said) == 1
             shown = uri.replace("user:secret@", "")
-            later = f"the results are safe, `minimex track {sweep.root}` records them later"
+            later = f"the results are safe, `minimex track {sweep.root} uri={shown}` records them later"
             assert said[0] == f"tracking: MLflow at {shown} was not reached ({kind}); {later}"
 
 

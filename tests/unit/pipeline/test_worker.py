@@ -470,3 +470,45 @@ def test_a_form_is_built_once_for_all_solvers_and_seeds():
         ]
     )
     assert len(built) == 1
+
+
+# ---- a worker that is worn ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def holding(monkeypatch):
+    """Let the process hold what a test says, point by point, in GB; the list grows shorter with every look."""
+    held = []
+    monkeypatch.setattr(worker_module, "_held_bytes", lambda: int(held[0] if len(held) == 1 else held.pop(0)) << 30)
+    monkeypatch.setattr(worker_module, "_DOOMED_S", 0)
+    worker_module._held_at_first.cache_clear()
+    yield held
+    worker_module._held_at_first.cache_clear()
+
+
+ROOMY = Limits(box_s=60, memory_gb=2, timeout_s=60)
+
+
+def test_a_worker_that_goes_on_holding_too_much_hands_the_rest_back(holding):
+    holding += [1, 3, 4, 4]  # at first; after two points; the third is one too many, and stays so
+    chunks = run(tasks(Trivial(), *map(game, range(1, 6))), ROOMY)
+    assert [chunk.worn for chunk in chunks] == [False, True]
+    assert [outcome.status for outcome in chunks[-1].finished] == ["done"] * 2
+    assert [int(point, 16) for point in chunks[-1].handed_back] == [2, 3, 4]
+
+
+def test_what_can_be_given_back_is_given_back_first(holding):
+    holding += [1, 4, 2]  # too much at first sight, not after its own caches are gone
+    chunks = run(tasks(Trivial(), *map(game, range(1, 4))), ROOMY)
+    assert not any(chunk.worn for chunk in chunks)
+
+
+def test_a_worker_worn_by_its_last_point_says_so(holding):
+    holding += [1, 9]
+    chunks = run(tasks(Trivial(), game(1)), ROOMY)
+    assert (chunks[-1].worn, chunks[-1].handed_back) == (True, ())
+
+
+def test_without_a_memory_limit_nobody_looks(monkeypatch):
+    monkeypatch.setattr(worker_module, "_held_bytes", lambda: 1 / 0)
+    assert not any(chunk.worn for chunk in run(tasks(Trivial(), game(1))))
