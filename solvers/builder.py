@@ -407,7 +407,8 @@ def _union(choices: tuple[Convert, ...], optional: bool) -> Convert:  # noqa: FB
                 errors.append(error)
         if len(errors) == 1:
             raise errors[0]
-        raise ConfigError("", " or ".join(dict.fromkeys(error.wanted for error in errors)), repr(raw))
+        wanted = " or ".join(dict.fromkeys(error.wanted for error in errors))
+        raise ConfigError("", wanted, repr(raw), next((error.hint for error in errors if error.hint), ""))
 
     return convert
 

@@ -87,7 +87,11 @@ class Stop(Exception):
 
 
 class Game(Protocol):
-    """Rules plus parameters. Optional: `refuses(kind) -> str | None`, cheap, says why this instance cannot give that form."""
+    """Rules plus parameters.
+
+    Optional: `refuses(kind) -> str | None`, cheap, says why this instance cannot give that form; `exports`, a class variable, file
+    formats by name, each a function `game -> text` (`minimex export`), which raises `InfeasibleGame` where this instance has none.
+    """
 
     version: ClassVar[int]
     gives: ClassVar[tuple[type, ...]]

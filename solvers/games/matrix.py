@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
-from solvers.errors import ConfigError
-from solvers.forms import BimatrixGame, MatrixGame, as_bimatrix
+from solvers.forms import BimatrixGame, MatrixGame
+from solvers.games.payoffs import EXPORTS, as_form, check_names, check_payoffs, numbered
 
 F = TypeVar("F")
 
@@ -38,22 +38,16 @@ class Matrix:
 
     version: ClassVar[int] = 1
     gives: ClassVar[tuple[type, ...]] = (MatrixGame, BimatrixGame)
+    exports: ClassVar[Mapping[str, Callable[[Any], str]]] = EXPORTS
 
     payoffs: tuple[tuple[Fraction, ...], ...]
     row_actions: tuple[str, ...] | None = None
     column_actions: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not self.payoffs:
-            raise ConfigError("payoffs", "at least one row", "none")
-        columns = len(self.payoffs[0])
-        if not columns:
-            raise ConfigError("payoffs[0]", "at least one column", "none")
-        for index, row in enumerate(self.payoffs):
-            if len(row) != columns:
-                raise ConfigError(f"payoffs[{index}]", f"{columns} entries, as in the first row", str(len(row)))
-        object.__setattr__(self, "row_actions", _names("row_actions", self.row_actions, "r", len(self.payoffs)))
-        object.__setattr__(self, "column_actions", _names("column_actions", self.column_actions, "c", columns))
+        rows, columns = check_payoffs("payoffs", self.payoffs)
+        object.__setattr__(self, "row_actions", check_names("row_actions", self.row_actions, "r", rows))
+        object.__setattr__(self, "column_actions", check_names("column_actions", self.column_actions, "c", columns))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -63,24 +57,5 @@ class Matrix:
     def form(self, kind: type[F]) -> F:
         """Return the matrix game, `[m, n]`."""
         m, n = self.shape
-        game = MatrixGame(self.payoffs, self.row_actions or _numbered("r", m), self.column_actions or _numbered("c", n))
-        return cast("F", as_bimatrix(game) if kind is BimatrixGame else game)
-
-
-def _numbered(letter: str, count: int) -> tuple[str, ...]:
-    return tuple(f"{letter}{number}" for number in range(1, count + 1))
-
-
-def _names(path: str, names: tuple[str, ...] | None, letter: str, count: int) -> tuple[str, ...] | None:
-    """Return checked names; None where they are what None stands for, so that the same game has the same fields."""
-    if names is None:
-        return None
-    if len(names) != count:
-        raise ConfigError(path, f"{count} names, one for each {path.partition('_')[0]}", str(len(names)))
-    seen = Counter(names)
-    for index, name in enumerate(names):
-        if not name or "+" in name:
-            raise ConfigError(f"{path}[{index}]", 'a name without "+"', repr(name), '"+" joins the names of a support')
-        if seen[name] > 1:
-            raise ConfigError(f"{path}[{index}]", "names that are all different", repr(name))
-    return None if names == _numbered(letter, count) else names
+        game = MatrixGame(self.payoffs, self.row_actions or numbered("r", m), self.column_actions or numbered("c", n))
+        return as_form(game, kind)
