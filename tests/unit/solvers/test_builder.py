@@ -372,5 +372,13 @@ def test_values_no_field_may_have_are_our_bug(value):
 
 def test_fields_are_encoded_by_name():
     game = make(ForcedRps, a="0.5")
-    assert encode_fields(game) == {"p1": {"rock": "1/2"}, "p2": None, "a": None, "b": None}
+    assert encode_fields(game) == {
+        "p1": {"rock": "1/2"},
+        "p2": None,
+        "a": None,
+        "b": None,
+        "base": "rock_paper_scissors",
+        "parameters": [],
+        "ranges": None,
+    }
     assert encode_fields(make(Matrix, payoffs=[["1"]])) == {"payoffs": [["1"]], "row_actions": None, "column_actions": None}
