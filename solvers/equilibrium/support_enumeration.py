@@ -22,9 +22,8 @@ Ours: the bordered form of the theorem (it needs no shift when the value is 0) a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations, product
 from math import comb, gcd, lcm
 from typing import Any, ClassVar
@@ -34,9 +33,9 @@ import pyarrow as pa
 from flint import fmpz_mat
 
 from solvers.contract import Checkpoint, Progress, Result, Stop, Workers
+from solvers.equilibrium.tables import EQUILIBRIA, Equilibrium, Weights, equilibria_table
 from solvers.errors import InfeasibleGame
 from solvers.forms import Matrix, MatrixGame
-from solvers.schema import HeatMap, TableInfo, column, exact, table_schema
 
 MOST_PAIRS = 3_000_000
 """More pairs of supports than this are refused: 12 x 12 actions still pass."""
@@ -44,30 +43,7 @@ MOST_PAIRS = 3_000_000
 _PROGRESS_EVERY = 2000
 _SECONDS_A_PAIR = 5e-6
 
-EQUILIBRIA = table_schema(
-    [
-        column("index", pa.int32(), "from 0; earlier ones put more weight on the first action where they differ", nullable=False),
-        column("value", pa.string(), "what player 2 pays player 1 on average, exact"),
-        column("x", pa.list_(pa.string()), "player 1's probability of each row, exact"),
-        column("y", pa.list_(pa.string()), "player 2's probability of each column, exact"),
-        column("x_support", pa.string(), "the rows that player 1 plays, joined by +"),
-        column("y_support", pa.string(), "the columns that player 2 plays, joined by +"),
-        column("value_float", pa.float64(), "the value, rounded; null if it is beyond float64"),
-        column("win", pa.string(), "probability that player 1 wins, exact; null where the game has no outcomes"),
-        column("draw", pa.string(), "probability of a draw, exact; null where the game has no outcomes"),
-        column("lose", pa.string(), "probability that player 1 loses, exact; null where the game has no outcomes"),
-    ],
-    TableInfo(
-        check="solvers.equilibrium.check.equilibria:check_equilibria",
-        claims="proved",
-        columns=("value", "x", "y", "win", "draw", "lose"),
-        pictures=(HeatMap(("value_float",), "value of the game"), HeatMap(("x_support", "y_support"), "supports")),
-        about="Extreme equilibria: optimal strategies of both players that are no mixtures of others, with the value.",
-    ),
-)
-
 Integers = list[list[int]]
-Weights = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +85,7 @@ class SupportEnumeration:
             if not found:
                 raise
             complete = False
-        yield Result({"equilibria": _table(game, found)}, {"equilibria": len(found), "pairs_tried": tried}, complete)
+        yield Result({"equilibria": equilibria_table(game, found)}, {"equilibria": len(found), "pairs_tried": tried}, complete)
 
     def refuses(self, game: Any) -> str | None:
         """Say that a game is too large; None if it is not or does not tell its `shape`."""
@@ -120,14 +96,6 @@ class SupportEnumeration:
         """Return rough seconds; a game that knows its `shape` need not be written out for that."""
         shape = getattr(game, "shape", None) or game.form(MatrixGame).shape
         return min(_count_pairs(*shape), MOST_PAIRS) * _SECONDS_A_PAIR
-
-
-@dataclass(frozen=True, slots=True)
-class Equilibrium:
-    """A pair of optimal strategies, `[m]` and `[n]`: integer weights in lowest terms."""
-
-    x: Weights
-    y: Weights
 
 
 def _too_many(rows: int, columns: int) -> str | None:
@@ -236,55 +204,3 @@ def _loss(row: Sequence[int], weights: Sequence[int]) -> int:
 def _scaled(payoffs: Matrix) -> Integers:
     scale = lcm(*(entry.denominator for row in payoffs for entry in row))
     return [[entry.numerator * (scale // entry.denominator) for entry in row] for row in payoffs]
-
-
-# ---- the table ---------------------------------------------------------------------------------------------------------------
-
-
-def _table(game: MatrixGame, found: Iterable[Equilibrium]) -> pa.Table:
-    mixed = sorted(((_probabilities(one.x), _probabilities(one.y), one) for one in found), key=lambda row: row[:2], reverse=True)
-    parts = game.outcomes
-    value = [_mean(game.payoffs, one) for _, _, one in mixed]
-    return pa.table(
-        {
-            "index": range(len(mixed)),
-            "value": [exact(one) for one in value],
-            "x": [[exact(probability) for probability in x] for x, _, _ in mixed],
-            "y": [[exact(probability) for probability in y] for _, y, _ in mixed],
-            "x_support": [_support(one.x, game.row_actions) for _, _, one in mixed],
-            "y_support": [_support(one.y, game.column_actions) for _, _, one in mixed],
-            "value_float": [_rounded(one) for one in value],
-            "win": [exact(_mean(parts.win, one)) if parts else None for _, _, one in mixed],
-            "draw": [exact(_mean(parts.draw, one)) if parts else None for _, _, one in mixed],
-            "lose": [exact(_mean(parts.lose, one)) if parts else None for _, _, one in mixed],
-        },
-        schema=EQUILIBRIA,
-    )
-
-
-def _probabilities(weights: Weights) -> tuple[Fraction, ...]:
-    total = sum(weights)
-    return tuple(Fraction(weight, total) for weight in weights)
-
-
-def _support(weights: Weights, actions: Sequence[str]) -> str:
-    return "+".join(action for weight, action in zip(weights, actions, strict=True) if weight)
-
-
-def _mean(matrix: Matrix, played: Equilibrium) -> Fraction:
-    scale = lcm(*(entry.denominator for row in matrix for entry in row))
-    total = sum(
-        x * y * entry.numerator * (scale // entry.denominator)
-        for x, row in zip(played.x, matrix, strict=True)
-        if x
-        for y, entry in zip(played.y, row, strict=True)
-        if y
-    )
-    return Fraction(total, scale * sum(played.x) * sum(played.y))
-
-
-def _rounded(value: Fraction) -> float | None:
-    try:
-        return float(value)
-    except OverflowError:
-        return None

@@ -7,7 +7,8 @@ import pytest
 
 from solvers import make, solve
 from solvers.equilibrium.check.equilibria import check_equilibria
-from solvers.equilibrium.support_enumeration import EQUILIBRIA, SupportEnumeration
+from solvers.equilibrium.support_enumeration import SupportEnumeration
+from solvers.equilibrium.tables import EQUILIBRIA
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.matrix import Matrix
 
