@@ -32,6 +32,7 @@ _USAGE = {
     "report": "minimex report DIR",
     "status": "minimex status DIR [to=json]",
     "track": "minimex track DIR [tracking=sqlite|server] [uri=...]",
+    "export": "minimex export DIR format=FORMAT [to=FOLDER] [point=HASH] [trust=[package]]",
 }
 
 
@@ -73,6 +74,7 @@ def _dispatch(given: list[str], console: Console) -> int:
         "report": _report,
         "status": _status,
         "track": _track,
+        "export": _export,
     }
     if given and given[0] in commands:
         words = [word for word in given[1:] if "=" not in word or _URI.match(word)]
@@ -119,13 +121,16 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     from pipeline.verify import verify_folder  # noqa: PLC0415
     from pipeline.verify_show import print_judgement  # noqa: PLC0415
 
-    trust = tuple(word for word in re.split(r"[\[\],\s]+", options.get("trust", "")) if word)
-    sweep, judged = verify_folder(words[0], trust)
+    sweep, judged = verify_folder(words[0], _trust(options))
     print_judgement(judged, console)
     if not judged.unwritten:
         write_report(sweep)
         give_back(words[0], sweep.root, console.print)
     return 0 if judged.holds(strict=options.get("strict") == "true") else FAILED
+
+
+def _trust(options: dict[str, str]) -> tuple[str, ...]:
+    return tuple(word for word in re.split(r"[\[\],\s]+", options.get("trust", "")) if word)
 
 
 def _report(words: list[str], options: dict[str, str], console: Console) -> int:
@@ -166,6 +171,14 @@ def _track(words: list[str], options: dict[str, str], console: Console) -> int:
     from pipeline.tracking.later import track_later  # noqa: PLC0415
 
     return 0 if track_later(words[0], options.get("tracking"), options.get("uri"), console) else FAILED
+
+
+def _export(words: list[str], options: dict[str, str], console: Console) -> int:
+    _operands("export", words, options, range(1, 2), ("format", "point", "to", "trust"))
+    from pipeline.export import export  # noqa: PLC0415
+
+    export(words[0], options.get("format"), options.get("point"), options.get("to"), console, _trust(options))
+    return 0
 
 
 # ---- sweeps ------------------------------------------------------------------------------------------------------------------
