@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
 import pyarrow as pa
 
-from solvers.forms import Matrix, MatrixGame
+from solvers.forms import BimatrixGame, Matrix, MatrixGame
 from solvers.schema import HeatMap, TableInfo, column, exact, table_schema
 
 EQUILIBRIA = table_schema(
@@ -31,6 +31,31 @@ EQUILIBRIA = table_schema(
         columns=("value", "x", "y", "win", "draw", "lose"),
         pictures=(HeatMap(("value_float",), "value of the game"), HeatMap(("x_support", "y_support"), "supports")),
         about="Extreme equilibria: optimal strategies of both players that are no mixtures of others, with the value.",
+    ),
+)
+
+BIMATRIX_EQUILIBRIA = table_schema(
+    [
+        column("index", pa.int32(), "from 0; earlier ones put more weight on the first action where they differ", nullable=False),
+        column("x", pa.list_(pa.string()), "player 1's probability of each row, exact"),
+        column("y", pa.list_(pa.string()), "player 2's probability of each column, exact"),
+        column("u1", pa.string(), "what player 1 gets on average, exact"),
+        column("u2", pa.string(), "what player 2 gets on average, exact"),
+        column("x_support", pa.string(), "the rows that player 1 plays, joined by +"),
+        column("y_support", pa.string(), "the columns that player 2 plays, joined by +"),
+        column("u1_float", pa.float64(), "u1, rounded; null if it is beyond float64"),
+        column("u2_float", pa.float64(), "u2, rounded; null if it is beyond float64"),
+        column("extreme", pa.bool_(), "neither x nor y is a mixture of other strategies that are in equilibrium with its partner"),
+        column("component", pa.int32(), "rows of one number, from 0, are linked by rows that share x or y: one connected component"),
+    ],
+    TableInfo(
+        check="solvers.equilibrium.check.bimatrix:check_bimatrix_equilibria",
+        claims="proved",
+        columns=("u1", "u2", "x", "y", "component"),
+        pictures=(HeatMap(("u1_float",), "what player 1 gets"), HeatMap(("x_support", "y_support"), "supports")),
+        about="Equilibria of a general-sum game. Where all extreme ones are listed (vertex and support enumeration), equilibria are "
+        "the mixtures within each set of rows in which every x meets every y, and components are the connected components of the "
+        "set of all equilibria; where only some are, components with different numbers may still be one.",
     ),
 )
 
@@ -67,6 +92,51 @@ def equilibria_table(game: MatrixGame, found: Iterable[Equilibrium]) -> pa.Table
     )
 
 
+def bimatrix_table(game: BimatrixGame, found: Iterable[tuple[Weights, Weights]]) -> pa.Table:
+    """Return `bimatrix_equilibria` of these extreme equilibria, nonnegative weights in any order: each once, in falling order."""
+    pairs = {(probabilities(x), probabilities(y)): Equilibrium(x, y) for x, y in found}
+    rows = sorted(pairs, reverse=True)
+    u1 = [mean(game.a, pairs[row]) for row in rows]
+    u2 = [mean(game.b, pairs[row]) for row in rows]
+    return pa.table(
+        {
+            "index": range(len(rows)),
+            "x": [[exact(one) for one in x] for x, _ in rows],
+            "y": [[exact(one) for one in y] for _, y in rows],
+            "u1": [exact(one) for one in u1],
+            "u2": [exact(one) for one in u2],
+            "x_support": [support_text(pairs[row].x, game.row_actions) for row in rows],
+            "y_support": [support_text(pairs[row].y, game.column_actions) for row in rows],
+            "u1_float": [rounded(one) for one in u1],
+            "u2_float": [rounded(one) for one in u2],
+            "extreme": [True] * len(rows),
+            "component": components(rows),
+        },
+        schema=BIMATRIX_EQUILIBRIA,
+    )
+
+
+def components(pairs: Sequence[tuple[Hashable, Hashable]]) -> list[int]:
+    """Number the connected components of the graph whose edges are these pairs, from 0 as they come up.
+
+    Examples
+    --------
+    >>> components([("a", "b"), ("c", "d"), ("c", "b"), ("e", "f")])
+    [0, 0, 0, 1]
+    """
+    parents: dict[Hashable, Hashable] = {}
+
+    def root(node: Hashable) -> Hashable:
+        while (above := parents.setdefault(node, node)) != node:
+            parents[node] = node = parents.setdefault(above, above)
+        return node
+
+    for x, y in pairs:
+        parents[root((2, y))] = root((1, x))
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(root((1, x)), len(numbers)) for x, _ in pairs]
+
+
 def probabilities(weights: Weights) -> tuple[Fraction, ...]:
     total = sum(weights)
     return tuple(Fraction(weight, total) for weight in weights)
@@ -93,8 +163,3 @@ def rounded(value: Fraction) -> float | None:
         return float(value)
     except OverflowError:
         return None
-
-
-# NOTE for whoever writes vertex_enumeration: at 00:29 the shapley_snow helper overwrote your untracked tables.py by mistake (it
-# appeared while mine was being made). Please put BIMATRIX_EQUILIBRIA, bimatrix_table, shifted below, keep what is above (Weights is
-# shared), and delete this note. Sorry.
