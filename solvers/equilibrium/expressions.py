@@ -40,17 +40,6 @@ def write_polynomial(terms: Iterable[Term], names: Sequence[str]) -> str:
     return text or "0"
 
 
-def write_quotient(above: str, below: str) -> str:
-    """Return the quotient of two polynomials given as text; one that is over 1 stands alone.
-
-    Examples
-    --------
-    >>> write_quotient("a - 1", "b"), write_quotient("a - 1", "1")
-    ('(a - 1)/(b)', 'a - 1')
-    """
-    return above if below == "1" else f"({above})/({below})"
-
-
 def variables(letter: str, actions: Sequence[str]) -> tuple[str, ...]:
     """Return a variable's name for each action: `p_rock`; what is no letter or digit becomes `_`, or all are numbered.
 
