@@ -46,7 +46,7 @@ from solvers.forms import Matrix, MatrixGame
 MOST_ACTIONS = 16
 """Games in which both players together have more actions are refused: 8 x 8 and 3 x 13 still pass."""
 
-_MOST_BITS = 62
+_MOST = 2**62
 _SECONDS_A_PAIR = 1e-7
 _SECONDS_A_GAME = 2e-5
 
@@ -146,8 +146,8 @@ def fits(rows: int, columns: int, largest: int, scale: int) -> bool:
     k of them k k! M^(k-1), and what is computed beyond is at most s M (what an action earns) or s times the common denominator.
     """
     size = min(rows, columns)
-    weights = size * factorial(size) * max(largest, 1) ** (size - 1)
-    return weights * max(largest, scale) < 1 << _MOST_BITS
+    weights: int = size * factorial(size) * max(largest, 1) ** (size - 1)
+    return weights * max(largest, scale) < _MOST
 
 
 def extreme_strategies(payoffs: npt.NDArray[Any], scales: Sequence[int]) -> ExtremeStrategies:
@@ -170,7 +170,7 @@ def extreme_strategies(payoffs: npt.NDArray[Any], scales: Sequence[int]) -> Extr
     """
     _, m, n = payoffs.shape
     find = _find if payoffs.dtype == object else _find_compiled
-    x, x_counts, y, y_counts, value = find(payoffs, *subsets(m), *subsets(n))
+    x, x_counts, y, y_counts, value = find(payoffs, subsets(m), subsets(n))
     value[:, 1] *= np.array(scales, payoffs.dtype)
     return ExtremeStrategies(x, x_counts, y, y_counts, value)
 
@@ -186,11 +186,13 @@ def subsets(count: int) -> Subsets:
 # ---- the kernel: compiled for 64-bit integers, run as it stands on Python's ----------------------------------------------------
 
 
-def _find(payoffs: Any, rows: Any, row_starts: Any, columns: Any, column_starts: Any) -> Any:
+def _find(payoffs: Any, row_subsets: Any, column_subsets: Any) -> Any:  # noqa: C901, PLR0912 (this is the algorithm)
     """Return the extreme x of all games, how many each game has, the same for y, and `[games, 2]` value above and below.
 
     Strategies are weights in lowest terms, of each game in falling order of their probabilities.
     """
+    rows, row_starts = row_subsets
+    columns, column_starts = column_subsets
     games, m, n = payoffs.shape
     kind = payoffs.dtype
     under_row = np.empty((1 << m, 1 << n), kind)  # [I, J], |J| = |I| + 1: the determinant of I x J under a row of ones
@@ -205,8 +207,8 @@ def _find(payoffs: Any, rows: Any, row_starts: Any, columns: Any, column_starts:
         x_start, y_start = x_end, y_end
         unique = False
         for size in range(1, min(m, n) + 1):
-            _expand(a, under_row, rows, row_starts, columns, column_starts, size)
-            _expand(a.T, beside_column, columns, column_starts, rows, row_starts, size)
+            _expand(a, under_row, row_subsets, column_subsets, size)
+            _expand(a.T, beside_column, column_subsets, row_subsets, size)
             for i in range(row_starts[size], row_starts[size + 1]):
                 for j in range(column_starts[size], column_starts[size + 1]):
                     if not _weigh(under_row, rows[i], columns[j], x) or not _weigh(beside_column, columns[j], rows[i], y):
@@ -240,8 +242,10 @@ def _find(payoffs: Any, rows: Any, row_starts: Any, columns: Any, column_starts:
 
 
 @register_jitable
-def _expand(a: Any, minors: Any, rows: Any, row_starts: Any, columns: Any, column_starts: Any, size: int) -> None:
+def _expand(a: Any, minors: Any, row_subsets: Any, column_subsets: Any, size: int) -> None:
     """Fill in `minors[I, J]` for |J| = size, |I| = size - 1, from those of the size before, by the last row of I."""
+    rows, row_starts = row_subsets
+    columns, column_starts = column_subsets
     if size == 1:
         for j in range(column_starts[1], column_starts[2]):
             minors[0, columns[j]] = 1
@@ -262,7 +266,7 @@ def _expand(a: Any, minors: Any, rows: Any, row_starts: Any, columns: Any, colum
 
 
 @register_jitable
-def _weigh(minors: Any, inside: int, others: int, weights: Any) -> bool:
+def _weigh(minors: Any, inside: int, others: int, weights: Any) -> Any:
     """Set the weights that this kernel determines, 0 outside it; say whether they are determined and nonnegative."""
     sign = 1
     positive = negative = False
@@ -323,7 +327,7 @@ def _doubled(strategies: Any) -> Any:
 
 
 @register_jitable
-def _insert(strategies: Any, start: int, end: int, weights: Any) -> int:
+def _insert(strategies: Any, start: int, end: int, weights: Any) -> Any:
     """Put weights, in lowest terms, into their place between start and end, if they are not there; return the new end."""
     divisor = weights[0] * 0
     for place in range(len(weights)):
@@ -345,7 +349,7 @@ def _insert(strategies: Any, start: int, end: int, weights: Any) -> int:
 
 
 @register_jitable
-def _compare(ours: Any, theirs: Any) -> int:
+def _compare(ours: Any, theirs: Any) -> Any:
     """Compare two strategies in dictionary order of their probabilities: 1 if ours comes after theirs, 0 if they are equal."""
     our_total, their_total = ours.sum(), theirs.sum()
     for place in range(len(ours)):
@@ -356,7 +360,7 @@ def _compare(ours: Any, theirs: Any) -> int:
 
 
 @register_jitable
-def _compare_ratios(a: Any, b: Any, c: Any, d: Any) -> int:
+def _compare_ratios(a: Any, b: Any, c: Any, d: Any) -> Any:
     """Compare a/b with c/d, nonnegative over positive, by their continued fractions: cross products might overflow."""
     sign = 1
     while True:
