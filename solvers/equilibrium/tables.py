@@ -46,7 +46,9 @@ BIMATRIX_EQUILIBRIA = table_schema(
         column("u1_float", pa.float64(), "u1, rounded; null if it is beyond float64"),
         column("u2_float", pa.float64(), "u2, rounded; null if it is beyond float64"),
         column("extreme", pa.bool_(), "neither x nor y is a mixture of other strategies that are in equilibrium with its partner"),
-        column("component", pa.int32(), "rows of one number, from 0, are linked by rows that share x or y: one connected component"),
+        column(
+            "component", pa.int32(), "rows of one number, from 0, are linked by rows that share x or y: one connected component"
+        ),
     ],
     TableInfo(
         check="solvers.equilibrium.check.bimatrix:check_bimatrix_equilibria",

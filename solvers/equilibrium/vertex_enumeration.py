@@ -101,7 +101,7 @@ def extreme_equilibria(game: BimatrixGame) -> list[tuple[Weights, Weights]]:
     >>> a, b = ((Q(2), Q(0)), (Q(0), Q(1))), ((Q(1), Q(0)), (Q(0), Q(2)))
     >>> names = ("ballet", "football")
     >>> sorted(extreme_equilibria(BimatrixGame(a, b, names, names)))
-    [((0, 1), (0, 1)), ((2, 1), (1, 2)), ((3, 0), (3, 0))]
+    [((0, 1), (0, 1)), ((1, 0), (1, 0)), ((2, 1), (1, 2))]
     """
     sides = [said for inequalities in best_reply_polytopes(game) for said in walk(inequalities) if isinstance(said, Vertices)]
     return list(_matching(*sides, *game.shape))
