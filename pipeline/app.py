@@ -177,7 +177,8 @@ def _export(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("export", words, options, range(1, 2), ("format", "point", "to", "trust"))
     from pipeline.export import export  # noqa: PLC0415
 
-    export(words[0], options.get("format"), options.get("point"), options.get("to"), console, _trust(options))
+    point, to = options.get("point"), options.get("to")
+    export(words[0], options.get("format"), point=point, to=to, console=console, trust=_trust(options))
     return 0
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from rich.console import Console
 
+from pipeline.remote import is_uri
 from pipeline.store import SweepDir, load, write_text
 from solvers.errors import ConfigError, MinimexError, did_you_mean
 from solvers.identity import digest, rebuild
@@ -34,7 +35,7 @@ class Exported:
 
 
 def export(
-    folder: str, file_format: str | None, point: str | None, to: str | None, console: Console, trust: Sequence[str] = ()
+    folder: str, file_format: str | None, *, point: str | None, to: str | None, console: Console, trust: Sequence[str] = ()
 ) -> None:
     """Write games to a folder, a file a point that is named by its hash, or one game to the screen.
 
@@ -61,7 +62,7 @@ def export(
     if to is None:
         _to_screen(found)
     else:
-        _to_folder(found, Path(to), file_format, console)
+        _to_folder(found, to, file_format, console)
 
 
 class _Formats:
@@ -142,12 +143,15 @@ def _to_screen(found: Iterator[Exported]) -> None:
     sys.stdout.write(next(iter(texts)))
 
 
-def _to_folder(found: Iterator[Exported], folder: Path, file_format: str, console: Console) -> None:
+def _to_folder(found: Iterator[Exported], to: str, file_format: str, console: Console) -> None:
+    if is_uri(to):
+        raise ConfigError("to", "a folder on this machine", repr(to))
+    folder = Path(to)
     written, left_out = 0, Counter[str]()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError("to", "a folder that can be written", repr(str(folder)), (error.strerror or str(error)).lower()) from error
+        raise ConfigError("to", "a folder that can be written", repr(to), (error.strerror or str(error)).lower()) from error
     for one in found:
         if one.text is None:
             left_out[one.reason] += 1

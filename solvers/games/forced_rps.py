@@ -48,9 +48,7 @@ BASES: Final[Mapping[str, BaseGame]] = {
         ((0, -1, 1, -1, 1), (1, 0, -1, 1, -1), (-1, 1, 0, -1, 1), (1, -1, 1, 0, -1), (-1, 1, -1, 1, 0)),
     ),
     # Stein, Schere, Papier, Brunnen: rock and scissors fall into the well, paper covers it
-    "rps_well": BaseGame(
-        (*MOVES, "well"), (*MOVES, "well"), ((0, -1, 1, -1), (1, 0, -1, 1), (-1, 1, 0, -1), (1, -1, 1, 0))
-    ),
+    "rps_well": BaseGame((*MOVES, "well"), (*MOVES, "well"), ((0, -1, 1, -1), (1, 0, -1, 1), (-1, 1, 0, -1), (1, -1, 1, 0))),
     # Ferguson, "Game Theory", part II: both call a number; player 1 is paid the sum if it is odd, else pays it
     "odd_even": BaseGame(("one", "two"), ("one", "two"), ((-2, 3), (3, -4))),
     "matching_pennies": BaseGame(("heads", "tails"), ("heads", "tails"), ((1, -1), (-1, 1))),

@@ -74,9 +74,7 @@ class Nfg:
 def _game(file: File) -> BimatrixGame:
     try:
         a, b, *names = read_nfg(file.data)
-        rows, columns = (
-            named(said, letter, count) for said, letter, count in zip(names, "rc", (len(a), len(a[0])), strict=True)
-        )
+        rows, columns = (named(said, letter, count) for said, letter, count in zip(names, "rc", (len(a), len(a[0])), strict=True))
     except ConfigError as error:
         raise error.under("path") from None
     return BimatrixGame(a, b, rows, columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from solvers.errors import ConfigError
 from solvers.forms import ParametricGame
@@ -69,7 +69,7 @@ class ParametricMatrix:
                 raise ConfigError(f"parameters[{place}]", "a parameter that payoffs depend on", repr(name))
         object.__setattr__(self, "payoffs", tuple(tuple(map(str, row)) for row in read))
 
-    def _read(self, i: int, j: int) -> object:
+    def _read(self, i: int, j: int) -> Any:
         try:
             return read_polynomial(str(self.payoffs[i][j]), self.parameters)
         except ConfigError as error:

@@ -84,7 +84,5 @@ class RandomBimatrix:
         m, n = self.shape
         drawn = iter(np.random.PCG64(self.seed).random_raw(2 * m * n).tolist())
         width = self.high - self.low + 1
-        a, b = (
-            tuple(tuple(Fraction(self.low + (next(drawn) * width >> _BITS)) for _ in range(n)) for _ in range(m)) for _ in "ab"
-        )
+        a, b = (tuple(tuple(Fraction(self.low + (next(drawn) * width >> _BITS)) for _ in range(n)) for _ in range(m)) for _ in "ab")
         return as_form(BimatrixGame(a, b, numbered("r", m), numbered("c", n)), kind)

@@ -129,11 +129,11 @@ def test_options_in_prose(option, minimex):
 @pytest.fixture
 def own_game(workdir):
     """The reader's own game, in the files that README names."""
-    (module,) = [block for block in blocks(README, "python") if "class Morra" in block]
-    (workdir / "morra.py").write_text(module, encoding="utf-8")
+    (module,) = [block for block in blocks(README, "python") if "class Mendelsohn" in block]
+    (workdir / "mendelsohn.py").write_text(module, encoding="utf-8")
     folder = workdir / "my_conf" / "game"
     folder.mkdir(parents=True)
-    (folder / "morra.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
+    (folder / "mendelsohn.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", [block for text in DOCUMENTS.values() for block in blocks(text, "console")])
