@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from solvers.contract import Checkpoint, Progress, Result, Workers
-from solvers.equilibrium.linear import Play, is_unique, scaled, solve_game
+from solvers.equilibrium.linear import is_unique, reported, scaled, solve_game
 from solvers.equilibrium.tables import EQUILIBRIA, Equilibrium, equilibria_table
 from solvers.errors import InfeasibleGame
 from solvers.forms import MatrixGame
@@ -67,14 +67,7 @@ class ExactLp:
         if too_large is not None:
             raise InfeasibleGame(too_large)
         payoffs, _ = scaled(game.payoffs)
-        steps = solve_game(payoffs)
-        while True:
-            try:
-                pivots = next(steps)
-            except StopIteration as end:
-                play: Play = end.value
-                break
-            yield Progress(pivots)
+        play = yield from reported(solve_game(payoffs))
         metrics = {"equilibria": 1.0, "pivots": float(play.pivots)}
         if is_unique(payoffs, play):
             metrics["unique"] = 1.0

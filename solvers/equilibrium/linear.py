@@ -31,6 +31,7 @@ from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from solvers.contract import Progress
 from solvers.errors import ContractError
 
 T = TypeVar("T")
@@ -84,6 +85,17 @@ def finish(steps: Steps[T]) -> T:
         except StopIteration as end:
             answer: T = end.value
             return answer
+
+
+def reported(steps: Steps[T], done: int | None = None) -> Generator[Progress, None, T]:
+    """Yield progress for each step, in pivots or as long as it lasts at `done`, and return the answer."""
+    while True:
+        try:
+            pivots = next(steps)
+        except StopIteration as end:
+            answer: T = end.value
+            return answer
+        yield Progress(pivots if done is None else done)
 
 
 def maximize(program: Program) -> Steps[Optimum]:
