@@ -107,7 +107,7 @@ class GridSearch:
     tables: ClassVar[Mapping[str, pa.Schema]] = {"grid_optima": GRID_OPTIMA, "grid_outcomes": GRID_OUTCOMES}
     extent: ClassVar[str | None] = None
 
-    steps: int = 30
+    steps: int = 12
     opponent: Literal["pure", "grid"] = "pure"
 
     def __post_init__(self) -> None:

@@ -66,7 +66,7 @@ from solvers.schema import TableInfo, column, exact, table_schema
 
 MOST_KERNELS = {1: 3431, 2: 251}
 """More square submatrices than this are refused, by the number of parameters: 7 x 7 and 5 x 5 actions still pass."""
-MOST_CURVES = 150
+MOST_CURVES = 80
 """A map of two parameters that needs more curves than this is given up."""
 
 CELLS = table_schema(
@@ -374,6 +374,7 @@ class _Atlas:
     solutions: dict[Kernel, Solution] = field(default_factory=dict)
     curves: dict[Factor, None] = field(default_factory=dict)
     projections: Projections = field(default_factory=Projections)
+    latest: Solution | None = None
     context: Any = None
     scale: int = 1
     payoffs: list[list[Polynomial]] = field(default_factory=list)
@@ -401,9 +402,12 @@ class _Atlas:
         return len(self.solutions) > before
 
     def solution_at(self, point: Point) -> Solution | None:
-        """Return the first known solution, smallest kernel first, that is an equilibrium there."""
+        """Return the first known solution, smallest kernel first, that is an equilibrium there; a strict one is the only one."""
+        if self.latest is not None and self.latest.is_strict and self.latest.holds(point):  # neighbours are often alike
+            return self.latest
         known = sorted(self.solutions, key=lambda kernel: (len(kernel[0]), kernel))
-        return next((self.solutions[kernel] for kernel in known if self.solutions[kernel].holds(point)), None)
+        self.latest = next((self.solutions[kernel] for kernel in known if self.solutions[kernel].holds(point)), None)
+        return self.latest
 
     def samples(self) -> Iterator[Point]:
         for _, _, first in between(self.base()):

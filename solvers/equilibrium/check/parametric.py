@@ -401,9 +401,7 @@ def _judge_cell(board: _Board, row: Mapping[str, Any], number: int, piece_rows: 
         "cell": number,
         "x_support": support_of(x, game.row_actions),
         "y_support": support_of(y, game.column_actions),
-        "boundaries": list(
-            dict.fromkeys(one for piece, said in zip(pieces, piece_rows, strict=True) for one in _ends(board, cell, piece, said))
-        ),
+        "boundaries": list(dict.fromkeys(ends)),
         "sample": texts,
         "sample_value": str(value),
         "unique": _is_unique(board, cell, x, y, sample),

@@ -1,4 +1,4 @@
-"""Real algebraic numbers for checkers: roots of polynomials, isolated by Descartes' rule of signs (Vincent; Collins and Akritas)."""
+"""Real algebraic numbers for checkers: roots of polynomials, isolated by Descartes' rule of signs (Vincent; Collins, Akritas)."""
 
 from __future__ import annotations
 
