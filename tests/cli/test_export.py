@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.store import load
@@ -109,6 +111,17 @@ def test_refusals(minimex, map_of_nine, words, said):
     answer = minimex("export", *words)
     assert answer.status == 2
     assert said in answer.text
+
+
+def test_a_hash_that_is_none_names_no_file(minimex, map_of_nine):
+    path = Path("nine/points.parquet")
+    points = pq.read_table(path)
+    hashes = ["../../evil", *points["point"].to_pylist()[1:]]
+    pq.write_table(points.set_column(points.schema.get_field_index("point"), "point", pa.array(hashes)), path)
+    answer = minimex("export", "nine", "format=nfg", "to=files")
+    assert answer.status == 2
+    assert "expected points whose content matches their hash, got '../../evil'" in answer.text
+    assert not list(Path().rglob("*evil*"))
 
 
 def test_a_sweep_whose_games_have_no_files(minimex):
