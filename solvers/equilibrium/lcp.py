@@ -6,17 +6,17 @@ With costs C = (a constant - payoffs) > 0 of player 1 and D of player 2, an equi
 
 Lemke adds z0 times a covering vector, here (C q, D'p, 1, 1) for a pair (p, q) of mixed strategies: then x + z0 p and y + z0 q are
 mixed strategies, z0 = 1 is where both play the *prior* (p, q), and as z0 falls to 0 the players move from their best replies to it
-to an equilibrium, as in the tracing procedure of van den Elzen and Talman. So every prior leads to an equilibrium; which one depends
-on it. Pivots are lexicographic, in integers: no path circles. A ray, on which z0 would never reach 0, does not occur (von Stengel,
-van den Elzen and Talman).
+to an equilibrium, as in the tracing procedure of van den Elzen and Talman. So every prior leads to an equilibrium; which one
+depends on it. Pivots are lexicographic, in integers: no path circles. A ray, on which z0 would never reach 0, does not occur (von
+Stengel, van den Elzen and Talman).
 
 It finds some equilibria, not all: `vertex_enumeration` does. Costs O((m + n)^2) integer operations a step, with some m + n steps a
 prior (10 x 10: 3 ms).
 
 References
 ----------
-Lemke, "Bimatrix equilibrium points and mathematical programming", Management Science 11, 1965. van den Elzen and Talman, "A procedure
-for finding Nash equilibria in bi-matrix games", 1991. von Stengel, van den Elzen and Talman, Econometrica 70, 2002.
+Lemke, "Bimatrix equilibrium points and mathematical programming", Management Science 11, 1965. van den Elzen and Talman, "A
+procedure for finding Nash equilibria in bi-matrix games", 1991. von Stengel, van den Elzen and Talman, Econometrica 70, 2002.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Lcp:
 
     def cost(self, game: Any) -> float:
         """Return rough seconds."""
-        m, n = getattr(game, "shape", None) or game.form(BimatrixGame).shape
-        return _SECONDS_AN_ENTRY * self._paths(m, n) * (m + n) ** 3
+        m, n = (int(count) for count in getattr(game, "shape", None) or game.form(BimatrixGame).shape)
+        return _SECONDS_AN_ENTRY * self._paths(m, n) * float(m + n) ** 3
 
     def _paths(self, m: int, n: int) -> int:
         return 1 if self.priors == "uniform" else 1 + m * n
@@ -182,4 +182,4 @@ def _least(tableau: Tableau) -> int:
 def _too_large(rows: int, columns: int) -> str | None:
     if rows + columns <= MOST_ACTIONS:
         return None
-    return f"a game of {rows} x {columns} actions has {rows + columns} of them, at most {MOST_ACTIONS} are taken; try lemke_howson or pure"
+    return f"both players of a game of {rows} x {columns} have more than {MOST_ACTIONS} actions together; try lemke_howson or pure"

@@ -7,8 +7,8 @@ equilibrium. Ratio tests are lexicographic, so that a walk never circles and alw
 rule may lead elsewhere: the table says where this one does).
 
 It finds at least one equilibrium of any game and need not find all of them (even all labels together may lead to one only, as in
-a game that Aggarwal and Wilson gave); `vertex_enumeration` does. Costs O(m n) integer operations a step, with some (m + n) / 2 steps
-a label on random games (10 x 10: 1 ms, 50 x 50: 0.1 s); games with exponentially long walks exist (Savani and von Stengel).
+a game that Aggarwal and Wilson gave); `vertex_enumeration` does. Costs O(m n) integer operations a step, with some (m + n)
+steps a label on random games (10 x 10: 1 ms, 50 x 50: 0.1 s); games with exponentially long walks exist (Savani and von Stengel).
 
 References
 ----------
@@ -120,7 +120,7 @@ class LemkeHowson:
 
     def cost(self, game: Any) -> float:
         """Return rough seconds."""
-        m, n = getattr(game, "shape", None) or game.form(BimatrixGame).shape
+        m, n = (int(count) for count in getattr(game, "shape", None) or game.form(BimatrixGame).shape)
         paths = m + n if self.labels == "all" else 1
         return _SECONDS_A_STEP * paths * (m + n) * m * n
 

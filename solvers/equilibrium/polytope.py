@@ -139,7 +139,7 @@ def _walk_short(inequalities: Sequence[Sequence[int]]) -> Iterator[int | Vertice
     steps, bases, tight = np.zeros((room, 3), np.int64), np.zeros((room, words), np.int64), np.zeros((room, words), np.int64)
     points, table = np.zeros((room, m), np.int64), np.full(4 * room, -1, np.int64)
     names = np.concatenate([np.arange(m), m + np.arange(n)])  # labels by column, then by row
-    _start(names, bases, tight, table, state, m)
+    _start(bases, tight, table, state, m)
     while True:
         _advance(tableau, names, place, state, steps, bases, tight, points, table, _WORK)
         if state[3] == _TOO_SHORT:
@@ -168,8 +168,8 @@ def _longer(array: IntArray, room: int) -> IntArray:
     return grown
 
 
-@intrinsic  # type: ignore[misc]
-def _exactly_divided(typing: Any, a: Any, b: Any, c: Any, d: Any, shift: Any, inverse: Any) -> Any:
+@intrinsic
+def _exactly_divided(typing: Any, a: Any, b: Any, c: Any, d: Any, shift: Any, inverse: Any) -> Any:  # noqa: PLR0917
     """(a b - c d) / (odd 2^shift), where that is an integer of 64 bits and `inverse` is that of `odd` modulo 2^64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -182,8 +182,8 @@ def _exactly_divided(typing: Any, a: Any, b: Any, c: Any, d: Any, shift: Any, in
     return types.int64(*[types.int64] * 6), generate
 
 
-@intrinsic  # type: ignore[misc]
-def _is_quotient(typing: Any, quotient: Any, a: Any, b: Any, c: Any, d: Any, shift: Any, odd: Any) -> Any:
+@intrinsic
+def _is_quotient(typing: Any, quotient: Any, a: Any, b: Any, c: Any, d: Any, shift: Any, odd: Any) -> Any:  # noqa: PLR0917
     """Say whether quotient odd 2^shift = a b - c d, where 2^shift divides that."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -195,7 +195,7 @@ def _is_quotient(typing: Any, quotient: Any, a: Any, b: Any, c: Any, d: Any, shi
     return types.boolean(*[types.int64] * 7), generate
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _compared(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """Return the sign of a b - c d."""
 
@@ -211,11 +211,11 @@ def _compared(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     return types.int64(*[types.int64] * 4), generate
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator] # pragma: no cover
+@njit(cache=True)  # pragma: no cover
 def _pivot(tableau: IntArray, denominator: int, row: int, column: int) -> int:
     """Pivot and return the new denominator; 0 if an entry would not fit."""
     n, width = tableau.shape
-    pivot = tableau[row, column]
+    pivot: int = tableau[row, column]
     shift, odd = 0, denominator
     while odd & 1 == 0:
         odd >>= 1
@@ -238,16 +238,17 @@ def _pivot(tableau: IntArray, denominator: int, row: int, column: int) -> int:
     return pivot if fits else 0
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator] # pragma: no cover
+@njit(cache=True)  # pragma: no cover
 def _entry(tableau: IntArray, place: IntArray, denominator: int, row: int, label: int) -> int:
     """Return the entry of the whole tableau in this row and the column of this label."""
     where = place[label]
     if where >= 0:
-        return tableau[row, where]
+        entry: int = tableau[row, where]
+        return entry
     return denominator if where == -1 - row else 0
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator] # pragma: no cover
+@njit(cache=True)  # pragma: no cover
 def _leaving(tableau: IntArray, place: IntArray, denominator: int, column: int) -> int:
     """Return the row of the lexicographically least ratio: the right side first, then the columns of the first slacks in order."""
     n, width = tableau.shape
@@ -271,14 +272,14 @@ def _leaving(tableau: IntArray, place: IntArray, denominator: int, column: int) 
     return best
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator] # pragma: no cover
+@njit(cache=True)  # pragma: no cover
 def _slot(bases: IntArray, table: IntArray, key: IntArray) -> int:
     """Return where in the hash table this basis stands or would stand."""
-    mixed = np.uint64(0)
+    mixed: Any = np.uint64(0)
     for word in key:
         mixed = (mixed ^ np.uint64(word)) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(29)
-    slot = np.int64(mixed % np.uint64(len(table)))
+    slot: Any = np.int64(mixed % np.uint64(len(table)))
     while table[slot] >= 0:
         same = True
         for word in range(len(key)):
@@ -288,17 +289,18 @@ def _slot(bases: IntArray, table: IntArray, key: IntArray) -> int:
         if same:
             break
         slot = slot + 1 if slot + 1 < len(table) else 0
-    return slot
+    where: int = slot
+    return where
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator] # pragma: no cover
+@njit(cache=True)  # pragma: no cover
 def _rehash(bases: IntArray, table: IntArray, count: int) -> None:
     for index in range(count):
         table[_slot(bases, table, bases[index])] = index
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator] # pragma: no cover
-def _start(names: IntArray, bases: IntArray, tight: IntArray, table: IntArray, state: IntArray, m: int) -> None:
+@njit(cache=True)  # pragma: no cover
+def _start(bases: IntArray, tight: IntArray, table: IntArray, state: IntArray, m: int) -> None:
     for label in range(m):
         bases[0, label // 63] |= 1 << (label % 63)
     tight[0] = bases[0]
@@ -306,8 +308,8 @@ def _start(names: IntArray, bases: IntArray, tight: IntArray, table: IntArray, s
     state[2] = 1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator] # pragma: no cover
-def _advance(
+@njit(cache=True)  # pragma: no cover
+def _advance(  # noqa: C901, PLR0915, PLR0917 (the walk stays whole)
     tableau: IntArray,
     names: IntArray,
     place: IntArray,

@@ -55,9 +55,9 @@ BIMATRIX_EQUILIBRIA = table_schema(
         claims="proved",
         columns=("u1", "u2", "x", "y", "component"),
         pictures=(HeatMap(("u1_float",), "what player 1 gets"), HeatMap(("x_support", "y_support"), "supports")),
-        about="Equilibria of a general-sum game. Where all extreme ones are listed (vertex and support enumeration), equilibria are "
-        "the mixtures within each set of rows in which every x meets every y, and components are the connected components of the "
-        "set of all equilibria; where only some are, components with different numbers may still be one.",
+        about="Equilibria of a general-sum game. Where all extreme ones are listed (vertex and support enumeration), equilibria "
+        "are the mixtures within each set of rows in which every x meets every y, and components are the connected components of "
+        "the set of all equilibria; where only some are, components with different numbers may still be one.",
     ),
 )
 

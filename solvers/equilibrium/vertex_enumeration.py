@@ -69,7 +69,7 @@ class VertexEnumeration:
                     met += len(said.labels)
                 else:
                     yield Progress(met + said)
-        table = bimatrix_table(game, _matching(*sides, *game.shape))
+        table = bimatrix_table(game, _matching(sides[0], sides[1], *game.shape))
         counts = {"x_vertices": len(sides[0].labels) - 1, "y_vertices": len(sides[1].labels) - 1}
         equilibria = {"equilibria": table.num_rows, "components": len(set(table["component"].to_pylist()))}
         yield Result({"bimatrix_equilibria": table}, {**equilibria, **counts})
@@ -81,7 +81,7 @@ class VertexEnumeration:
 
     def cost(self, game: Any) -> float:
         """Return rough seconds."""
-        shape = getattr(game, "shape", None) or game.form(BimatrixGame).shape
+        shape: tuple[int, int] = getattr(game, "shape", None) or game.form(BimatrixGame).shape
         return min(_most(*shape) * sum(shape), MOST_NUMBERS) * _SECONDS_A_NUMBER
 
 
@@ -104,7 +104,7 @@ def extreme_equilibria(game: BimatrixGame) -> list[tuple[Weights, Weights]]:
     [((0, 1), (0, 1)), ((1, 0), (1, 0)), ((2, 1), (1, 2))]
     """
     sides = [said for inequalities in best_reply_polytopes(game) for said in walk(inequalities) if isinstance(said, Vertices)]
-    return list(_matching(*sides, *game.shape))
+    return list(_matching(sides[0], sides[1], *game.shape))
 
 
 def _matching(ours: Vertices, theirs: Vertices, m: int, n: int) -> Iterator[tuple[Weights, Weights]]:
@@ -138,6 +138,6 @@ def _too_large(rows: int, columns: int) -> str | None:
     if most * (rows + columns) <= MOST_NUMBERS:
         return None
     return (
-        f"the best-reply polytopes of a game of {rows} x {columns} actions have up to {most:,} vertices; games to about 15 x 15 are "
-        "sensible; lemke_howson finds some equilibria, pure all pure ones"
+        f"the best-reply polytopes of a game of {rows} x {columns} actions have up to {most:,} vertices; games to about 15 x 15 "
+        "are sensible; lemke_howson finds some equilibria, pure all pure ones"
     )

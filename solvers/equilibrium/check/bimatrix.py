@@ -64,9 +64,7 @@ def check_bimatrix_equilibria(game: Any, tables: Mapping[str, pa.Table]) -> Iter
         try:
             if isinstance(pair, Refuted):
                 raise pair
-            _judge(form, row, pair, {"index": number, "component": linked[_key(pair)]})
-            if before is not None and pair >= before:
-                raise Refuted("repeats an earlier row, or stands in the wrong order")
+            _judge(form, row, pair, before, {"index": number, "component": linked[_key(pair)]})
         except Refuted as wrong:
             yield Verdict(TABLE, number, "refuted", str(wrong))
             continue
@@ -82,8 +80,10 @@ def _read_pair(game: BimatrixGame, row: Mapping[str, Any]) -> Pair | Refuted:
         return wrong
 
 
-def _judge(game: BimatrixGame, row: Mapping[str, Any], pair: Pair, said: Mapping[str, Any]) -> None:
-    """Raise what is wrong with a row; `said`: what else it should say."""
+def _judge(game: BimatrixGame, row: Mapping[str, Any], pair: Pair, before: Pair | None, said: Mapping[str, Any]) -> None:
+    """Raise what is wrong with a row; `before` is the last pair that was right, `said` what else the row should say."""
+    if before is not None and pair >= before:
+        raise Refuted("repeats an earlier row, or stands in the wrong order")
     x, y = pair
     replies = []
     for player, name, mine, actions, earned in (

@@ -64,18 +64,31 @@ def _judge(
     game: BimatrixGame, polytopes: tuple[Lines, Lines], row: Mapping[str, Any], equilibria: Sequence[Mapping[str, Any]], before: int
 ) -> None:
     m, n = game.shape
-    label, path = row["label"], row["path"]
+    label = row["label"]
     if type(label) is not int or not before < label < m + n:
         raise Refuted(f"label: expected one of {before + 1} to {m + n - 1}, got {clipped(label)}")
     said = {"player": 1 if label < m else 2, "action": [*game.row_actions, *game.column_actions][label]}
     for name, wanted in said.items():
         if type(row[name]) is not type(wanted) or row[name] != wanted:
             raise Refuted(f"{name}: expected {wanted!r}, got {clipped(row[name])}")
+    ends = _walked(polytopes, label, row["path"])
+    place = row["equilibrium"]
+    if type(place) is not int or not 0 <= place < len(equilibria):
+        raise Refuted(f"equilibrium: expected an index of bimatrix_equilibria, got {clipped(place)}")
+    found: list[Mixture] = [read_mixture(name, equilibria[place][name], count) for name, count in (("x", m), ("y", n))]
+    if found != ends:
+        raise Refuted(f"equilibrium: the path does not end at {place}")
+
+
+def _walked(polytopes: tuple[Lines, Lines], label: int, path: Any) -> list[Mixture]:
+    """Return the two mixtures where a path ends, each step of it judged."""
+    n, m = len(polytopes[0]), len(polytopes[1])
     if not isinstance(path, list) or not all(type(one) is int and 0 <= one < m + n for one in path):
         raise Refuted(f"path: expected labels, got {clipped(path)}")
     if path.count(label) != 1 or path[-1] != label:
         raise Refuted(f"path: expected to end where {label} is picked up, got {clipped(path)}")
     zeros = [set(range(m)), set(range(m, m + n))]
+    vertices: list[list[Fraction]] = [[], []]
     side, dropped = (0 if label < m else 1), label
     for step, picked in enumerate(path):
         if dropped not in zeros[side] or picked in zeros[side]:
@@ -84,19 +97,11 @@ def _judge(
         vertex = _vertex(polytopes[side], zeros[side], first=0 if side == 0 else m, slack=m if side == 0 else 0)
         if vertex is None:
             raise Refuted(f"path: step {step} picks up {picked}, which is no vertex")
+        vertices[side] = vertex
         side, dropped = 1 - side, picked
-    ends = [
-        _vertex(polytopes[one], zeros[one], first=0 if one == 0 else m, slack=m if one == 0 else 0) or [Fraction()]
-        for one in (0, 1)
-    ]
-    if not all(any(end) for end in ends):
+    if not all(any(vertex) for vertex in vertices):
         raise Refuted("path: comes back to (0, 0)")
-    place = row["equilibrium"]
-    if type(place) is not int or not 0 <= place < len(equilibria):
-        raise Refuted(f"equilibrium: expected an index of bimatrix_equilibria, got {clipped(place)}")
-    found: list[Mixture] = [read_mixture(name, equilibria[place][name], count) for name, count in (("x", m), ("y", n))]
-    if found != [[one / sum(end) for one in end] for end in ends]:
-        raise Refuted(f"equilibrium: the path does not end at {place}")
+    return [[one / sum(vertex) for one in vertex] for vertex in vertices]
 
 
 def _inequalities(choices: Matrix) -> Lines:

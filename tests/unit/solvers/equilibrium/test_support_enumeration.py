@@ -12,7 +12,7 @@ from solvers import make, solve
 from solvers.contract import Progress, Result, Stop
 from solvers.equilibrium.support_enumeration import MOST_PAIRS, SupportEnumeration, extreme_equilibria
 from solvers.errors import ImpossiblePairing, InfeasibleGame
-from solvers.forms import MatrixGame
+from solvers.forms import BimatrixGame
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.matrix import Matrix
 from solvers.inline import InlineWorkers, start
@@ -104,11 +104,11 @@ def test_too_many_pairs_are_refused_with_their_number():
     with pytest.raises(ImpossiblePairing, match=said):
         solve(all_zero(13), SupportEnumeration())
     with pytest.raises(InfeasibleGame, match=said):  # a game that does not tell its shape while planning
-        next(start(all_zero(13).form(MatrixGame), SupportEnumeration(), "0", InlineWorkers()))
+        next(start(all_zero(13).form(BimatrixGame), SupportEnumeration(), "0", InlineWorkers()))
 
 
 def test_stopped_it_keeps_what_it_found():
-    events = start(all_zero(8).form(MatrixGame), SupportEnumeration(), "0", InlineWorkers())
+    events = start(all_zero(8).form(BimatrixGame), SupportEnumeration(), "0", InlineWorkers())
 
     assert next(events) == Progress(2000, comb(16, 8) - 1, {"equilibria": 64})
     result = events.throw(Stop())
@@ -122,7 +122,7 @@ def test_stopped_it_keeps_what_it_found():
 def test_stopped_with_nothing_found_it_has_nothing_to_say():
     size = 8  # the identity: only the uniform mixtures are optimal
     payoffs = tuple(tuple(Q(int(row == column)) for column in range(size)) for row in range(size))
-    events = start(Matrix(payoffs).form(MatrixGame), SupportEnumeration(), "0", InlineWorkers())
+    events = start(Matrix(payoffs).form(BimatrixGame), SupportEnumeration(), "0", InlineWorkers())
     next(events)
 
     with pytest.raises(Stop):
