@@ -112,7 +112,8 @@ def _curve(name: str, around: tuple[float, float], cells: list[Row], pieces: lis
         lines.append((piece, at, _quotient(cells[piece["cell"]]["value_expression"], name, at)))
     values = np.concatenate([value for _, _, value in lines])
     least, greatest = float(values.min()), float(values.max())
-    if greatest - least < 1e-9:  # noqa: PLR2004 (a flat line)
+    least, greatest = (round(one, 6) for one in (least, greatest))
+    if least == greatest:
         least, greatest = least - 1, greatest + 1
     across, up = _scale(around, LEFT, SIDE), _scale((least, greatest), TOP + height, -height)
     yield _head(height)
@@ -126,6 +127,8 @@ def _curve(name: str, around: tuple[float, float], cells: list[Row], pieces: lis
         if piece is not lines[-1][0]:
             end = across(at[-1])
             yield f'<path d="M{end:.1f} {TOP}v{height}" stroke="currentColor" stroke-width="0.5" stroke-dasharray="2 4"/>'
+            if not LEFT + 30 < end < LEFT + SIDE - 30:  # no room beside the ends' own labels
+                continue
             label = piece["high"] if len(piece["high"]) < 8 else f"{at[-1]:.4g}"  # noqa: PLR2004 (room for seven signs)
             yield f'<text x="{end:.1f}" y="{TOP + height + 16}" {_TEXT} text-anchor="middle">{escape(label)}</text>'
     yield from _frame((name, "value"), (around, (least, greatest)), height)
@@ -162,7 +165,7 @@ def _legend(cells: Sequence[Row], height: int) -> Iterator[str]:
     for number, cell in enumerate(cells[:room]):
         y = TOP + 18 * number
         is_rest = number == room - 1 and len(cells) > room
-        short = f"... and {len(cells) - room + 1} more" if is_rest else f"{cell['cell']}  {cell['value_expression']}"
+        short = f"... and {len(cells) - room + 1} more" if is_rest else f"{cell['cell']}: {cell['value_expression']}"
         yield f'<rect x="{left}" y="{y}" width="12" height="12" fill="{"none" if is_rest else _colour(cell["cell"])}"/>'
         shown = short if len(short) <= 44 else f"{short[:41]}..."  # noqa: PLR2004 (the room there is)
         yield f'<text x="{left + 18}" y="{y + 10}" {_TEXT}>{escape(shown)}<title>{_said(cell)}</title></text>'

@@ -132,14 +132,14 @@ def test_groups_are_swept_too(minimex):
 
 
 def test_a_key_swept_on_the_command_line_replaces_the_experiments(minimex):
-    answer = minimex("experiment=forced_rps_map", "game.a=0,1/2", "dry_run=true")
+    answer = minimex("experiment=forced_rps_grid", "game.a=0,1/2", "dry_run=true")
     assert "122 points" in answer.text
-    answer = minimex("experiment=forced_rps_map", "sweep.grid={game.a: [0], game.b: [0, 1]}", "dry_run=true")
+    answer = minimex("experiment=forced_rps_grid", "sweep.grid={game.a: [0], game.b: [0, 1]}", "dry_run=true")
     assert "2 points" in answer.text
 
 
 def test_the_map_has_3721_points(minimex):
-    assert "3,721 points" in minimex("experiment=forced_rps_map", "dry_run=true").text
+    assert "3,721 points" in minimex("experiment=forced_rps_grid", "dry_run=true").text
 
 
 def test_dry_run_computes_nothing_and_knows_what_is_done(minimex):
