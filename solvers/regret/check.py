@@ -3,7 +3,7 @@
 Recomputed in float64, within 1e-9 times the largest payoff: in each row x and y are probability distributions over the game's
 actions, and the value, both gains and the exploitability follow from them. The rows belong together: iterations ascend from 1,
 each has its last and its average strategies, in this order, and each average can be the mean of strategies played: that of the
-average before, of some in between, and of the last. Not judged: that regret matching led there.
+average before, of some in between, and of the last. Not judged: that a learner led there.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ import pytest
 from solvers.forms import MatrixGame
 from solvers.inline import InlineWorkers, last_result
 from solvers.regret.check import check_curve
-from solvers.regret.regret_matching import CURVE, RegretMatching
+from solvers.regret.curves import CURVE
+from solvers.regret.regret_matching import RegretMatching
 
 NAMES = ("a", "b", "c")
 FORM = MatrixGame(tuple(tuple(map(Fraction, row)) for row in (("1/3", -2, 5), (2, "7/2", -1))), NAMES[:2], NAMES)

@@ -17,7 +17,8 @@ from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
 from solvers.games.matrix import Matrix
 from solvers.inline import InlineWorkers, last_result, refusal
-from solvers.regret.regret_matching import CURVE, RegretMatching, next_recorded
+from solvers.regret.curves import CURVE, next_recorded
+from solvers.regret.regret_matching import RegretMatching
 
 ROOT = Path(__file__).parents[4]
 MOVES = ("rock", "paper", "scissors")
@@ -218,13 +219,13 @@ def test_the_number_of_iterations_in_a_call_changes_no_bit(monkeypatch):
     solver = RegretMatching(3_000, start=LOPSIDED)
     whole = curve(RPS, solver)
 
-    monkeypatch.setattr("solvers.regret.regret_matching._WORK_PER_CALL", 500)  # seven iterations
+    monkeypatch.setattr("solvers.regret.curves._WORK_PER_CALL", 500)  # seven iterations
 
     assert curve(RPS, solver) == whole
 
 
 def test_long_stretches_can_be_stopped_within(monkeypatch):
-    monkeypatch.setattr("solvers.regret.regret_matching._WORK_PER_CALL", 500)
+    monkeypatch.setattr("solvers.regret.curves._WORK_PER_CALL", 500)
     run = events(RPS, RegretMatching(1_000))
 
     steps = [event.done for event in run if isinstance(event, Progress)]
@@ -246,7 +247,7 @@ def test_stop_delivers_the_rows_so_far():
 
 
 def test_stop_between_recorded_iterations_adds_no_row(monkeypatch):
-    monkeypatch.setattr("solvers.regret.regret_matching._WORK_PER_CALL", 500)
+    monkeypatch.setattr("solvers.regret.curves._WORK_PER_CALL", 500)
     run = events(RPS, RegretMatching(1_000, LOPSIDED))
     stopped = next(one for one in run if isinstance(one, Progress) and one.done == 107)
 
