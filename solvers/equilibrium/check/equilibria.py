@@ -256,8 +256,7 @@ def _read_mixtures(column: pa.ChunkedArray, actions: int) -> tuple[Integers, Int
     lists = pc.if_else(fits, column, pa.scalar(["0"] * actions, column.type)).combine_chunks()
     above, below, read = (one.reshape(-1, actions) for one in read_ratios(lists.flatten()))
     total = np.ones(len(above), np.int64)
-    right: Flags = read.all(axis=1)
-    right &= (above >= 0).all(axis=1)
+    right: Flags = np.logical_and.reduce(read & (above >= 0), axis=1)
     for place in range(actions):
         step = below[:, place] // np.gcd(total, below[:, place])
         right &= total.astype(np.float64) * step < _MOST
