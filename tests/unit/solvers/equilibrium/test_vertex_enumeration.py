@@ -108,7 +108,7 @@ def test_upper_bound_theorem(variables, inequalities, most):
 def test_large_games_are_refused_with_their_size():
     zero = ((Q(),) * 18,) * 18
 
-    with pytest.raises(ImpossiblePairing, match="18 x 18 actions have up to 6,249,100 vertices.*lemke_howson"):
+    with pytest.raises(ImpossiblePairing, match=r"18 x 18 actions have up to 6,249,100 vertices.*lemke_howson"):
         solve(Bimatrix(zero, zero), VertexEnumeration())
     with pytest.raises(InfeasibleGame, match="18 x 18"):
         next(start(Bimatrix(zero, zero).form(BimatrixGame), VertexEnumeration(), "0", InlineWorkers()))
