@@ -1,9 +1,12 @@
 """Judging every finding again, from a directory alone: Parquet files and stored inputs, no solver.
 
-Checkers are named by the tables themselves (`solvers.<family>.check:<function>`, or of a module below it); where a file lost its metadata the manifest
-knows; a table of which neither says how it is judged is `unchecked`, and that is not all right. Before a checker is asked, the
-pipeline judges what it can itself: files that cannot be read, columns that changed, points whose content does not match their
-hash, rows missing, too many or of points that delivered none. Rows that a checker passes over are `unchecked`.
+Checkers are named by the tables themselves (`solvers.<family>.check:<function>`, or of a module below it); where a file lost its
+metadata the manifest knows; a table of which neither says how it is judged is `unchecked`, and that is not all right. Before a
+checker is asked, the pipeline judges what it can itself: files that cannot be read, columns that changed, points whose content
+does not match their hash, rows missing, too many or of points that delivered none. Rows that a checker passes over are `unchecked`.
+
+A checker may have a sister for many small points, `<function>_batch(games, tables)`, which yields `(place, Verdict)`; points
+that it passes over go to the checker itself, one by one.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import functools
 import importlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,11 +36,15 @@ from solvers.schema import TableInfo
 
 _LOOKS = 5
 _SLICE = 10_000
+_TOGETHER = 2_000
+_FEW_ROWS = 1_000
+_KEPT_GAMES = 64
 _OWN_TABLES = ("progress",)
 _CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check(\.[a-z_0-9]+)?:[a-z_0-9]+")
 _RANK: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
 
 Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]
+CheckBatch = Callable[[Sequence[Any], Mapping[str, pa.Table]], Iterator[tuple[int, Verdict]]]
 
 
 @dataclass(frozen=True)
@@ -158,6 +165,16 @@ class _Rows:
         self.strangers = pc.unique(table["point"].filter(pa.array(owner < 0))).cast(pa.string()).to_pylist()
         self.table = table.drop_columns(["point"])
 
+    def count(self, place: int) -> int:
+        """Return how many rows a point has."""
+        return int(self.ends[place + 1] - self.ends[place])
+
+    def together(self, places: Sequence[int]) -> pa.Table:
+        """Return the rows of these points, one point after the other, with its position in `places` as `batch_index`."""
+        rows = np.concatenate([self.order[self.ends[place] : self.ends[place + 1]] for place in places])
+        owner = np.repeat(np.arange(len(places), dtype=np.int32), [self.count(place) for place in places])
+        return self.table.take(rows).add_column(0, "batch_index", pa.array(owner))
+
     def of(self, place: int) -> pa.Table:
         """Return a point's rows, as they stand in the table."""
         rows = self.order[self.ends[place] : self.ends[place + 1]]
@@ -180,7 +197,8 @@ class _Court:
         self.columns: dict[str, list[Any]] = {name: [] for name in CHECKS.names}  # what was said since
         self.infos: dict[str, TableInfo] = {}
         self.tables: dict[str, _Rows] = {}
-        self.game = functools.lru_cache(maxsize=64)(self._build_game)
+        self.games: dict[str, Any] = {}  # the last ones, by their canonical text
+        self.told: dict[tuple[int, str], list[Verdict]] = {}  # what was said of many points at once, until their turn comes
 
     def verdicts(self) -> pa.Table:
         self._pack()
@@ -210,11 +228,18 @@ class _Court:
             columns = [column.to_pylist() for column in marks.slice(start, len(rows)).columns]
             columns += [rows[name].to_pylist() for name in ("config", "status", "rows", "seal")]
             parameters = [parameter_values(rows, name) for name in names]
+            self._judge_together(
+                [
+                    (first, point, config, _delivered(status, counts))
+                    for place, (point, first, is_wanted, config, status, counts, _) in enumerate(zip(*columns, strict=True))
+                    if is_wanted and first == start + place
+                ]
+            )
             for place, (point, first, is_wanted, *told) in enumerate(zip(*columns, strict=True)):
                 if first != start + place:
                     self.say("points", None, point, "refuted", "listed twice")
                 elif is_wanted:
-                    self._judge_point(first, point, told[0], told[2] if told[1] in ("done", "incomplete") else "{}")
+                    self._judge_point(first, point, told[0], _delivered(told[1], told[2]))
                 values = {name: column[place] for name, column in zip(names, parameters, strict=True)}
                 if is_wanted and seal_of(point, values, *told[:3]) != told[3]:
                     self.say("points", None, point, "refuted", "its row in points.parquet is not the one that was written")
@@ -244,35 +269,60 @@ class _Court:
                 self.say(name, None, None, "refuted", f"its columns are {came}, declared were {declared[name]}")
             self.tables[name] = rows
 
+    def _judge_together(self, points: Sequence[tuple[int, str, str, str]]) -> None:
+        """Ask the checkers that take many points at once; each of `points` is (place, hash, config, rows delivered)."""
+        for name, table in self.tables.items():
+            sister = _sister(self._check_of(name), self.trust)
+            if sister is None:
+                continue
+            for start in range(0, len(points), _TOGETHER):
+                places, games = [], []
+                for place, point, config, rows in points[start : start + _TOGETHER]:
+                    if 0 < table.count(place) == _promised(rows).get(name, 0) <= _FEW_ROWS:
+                        with suppress(MinimexError, ValueError, KeyError, TypeError, AttributeError):
+                            games.append(self._game_of(point, config))
+                            places.append(place)
+                if len(places) > 1:
+                    self._ask_sister(sister, name, places, games)
+
+    def _ask_sister(self, sister: CheckBatch, name: str, places: Sequence[int], games: Sequence[Any]) -> None:
+        try:
+            tables = {other: rows.together(places) for other, rows in self.tables.items()}
+            said = [((places[place], name), verdict) for place, verdict in sister(games, tables)]
+        except Exception:  # noqa: BLE001 (the checker itself says of each point what is wrong)
+            return
+        for key, verdict in said:
+            self.told.setdefault(key, []).append(verdict)
+
     def _judge_point(self, place: int, point: str, config: str, rows: str) -> None:
-        tables = {name: one.of(place) for name, one in self.tables.items()}
         promised = _promised(rows)
-        for name in {**promised, **tables}:
-            have, delivered = len(tables[name]) if name in tables else 0, promised.get(name, 0)
+        for name in {**promised, **self.tables}:
+            have, delivered = self.tables[name].count(place) if name in self.tables else 0, promised.get(name, 0)
             if have != delivered:
                 self.say(name, None, point, "refuted", f"{have} rows, but {delivered} were delivered")
-        try:
-            if digest(config) != point:
-                raise ValueError("the point's config does not match its hash")  # noqa: TRY301
-            game = self.game(json.dumps(json.loads(config)["game"]))
-        except (MinimexError, ValueError, KeyError, TypeError, AttributeError) as error:
-            for name in promised:
-                if self._check_of(name) is not None:
-                    self.say(name, None, point, "unchecked", f"the game cannot be built again: {error}")
-            return
-        for name in promised:
-            check = self._check_of(name)
-            if check is not None and name in tables:
-                self._ask(check, name, point, game, tables)
+        asked = {name: check for name in promised if (check := self._check_of(name)) is not None}
+        tables: Mapping[str, pa.Table] | None = None
+        for name, check in asked.items():
+            told = self.told.pop((place, name), None)
+            if told is not None:
+                self._hear(told, name, point, self.tables[name].count(place))
+                continue
+            try:
+                game = self._game_of(point, config)
+            except (MinimexError, ValueError, KeyError, TypeError, AttributeError) as error:
+                self.say(name, None, point, "unchecked", f"the game cannot be built again: {error}")
+                continue
+            if name in self.tables:
+                tables = tables or {other: one.of(place) for other, one in self.tables.items()}
+                self._hear(_asked(check, self.trust, game, tables), name, point, len(tables[name]))
 
     def _check_of(self, name: str) -> str | None:
         return self.infos[name].check if name in self.infos else None
 
-    def _ask(self, check: str, name: str, point: str, game: Any, tables: Mapping[str, pa.Table]) -> None:
+    def _hear(self, verdicts: Iterable[Verdict], name: str, point: str, size: int) -> None:
         judged: set[int] = set()
-        size = len(tables[name])
         try:
-            for verdict in _checker(check, self.trust)(game, tables):
+            for verdict in verdicts:
                 if verdict.row is not None:
                     judged.update(range(verdict.row, verdict.row + verdict.count))
                 for row in (None,) if verdict.row is None else range(verdict.row, verdict.row + verdict.count):
@@ -283,8 +333,32 @@ class _Court:
             if row not in judged:
                 self.say(name, row, point, "unchecked", "passed over by the checker")
 
-    def _build_game(self, described: str) -> Any:
-        return rebuild(json.loads(described), "game", self.context)
+    def _game_of(self, point: str, config: str) -> Any:
+        """Build the game of a point again: the same one if it was among the last.
+
+        Raises
+        ------
+        MinimexError, ValueError, KeyError, TypeError, AttributeError
+            If it cannot be built, or the config is not the point's.
+        """
+        if digest(config) != point:
+            raise ValueError("the point's config does not match its hash")
+        described = json.loads(config)["game"]
+        text = json.dumps(described)
+        game = self.games.get(text)
+        if game is None:
+            if len(self.games) >= _KEPT_GAMES:
+                self.games.clear()
+            game = self.games[text] = rebuild(described, "game", self.context)
+        return game
+
+
+def _asked(check: str, trust: tuple[str, ...], game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
+    yield from _checker(check, trust)(game, tables)
+
+
+def _delivered(status: str, rows: str) -> str:
+    return rows if status in ("done", "incomplete") else "{}"
 
 
 def _plain(columns: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -309,3 +383,16 @@ def _checker(name: str, trust: tuple[str, ...]) -> Check:
     module, _, function = name.partition(":")
     found: Check = getattr(importlib.import_module(module), function)
     return found
+
+
+@functools.cache
+def _sister(name: str | None, trust: tuple[str, ...]) -> CheckBatch | None:
+    """Return the checker's sister for many points, if it has one."""
+    if name is None:
+        return None
+    with suppress(ValueError, ImportError, AttributeError):
+        _checker(name, trust)
+        module, _, function = name.partition(":")
+        found: CheckBatch | None = getattr(importlib.import_module(module), f"{function}_batch", None)
+        return found
+    return None
