@@ -158,7 +158,7 @@ class Play:
     recorded: list[_Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.payoffs = _as_floats(self.game)
+        self.payoffs = as_floats(self.game)
         self.payoffs_by_column = np.ascontiguousarray(self.payoffs.T)
         self.state = np.zeros((3, sum(self.game.shape)))
 
@@ -228,7 +228,14 @@ class Play:
         return Result({"curve": pa.table(columns, schema=CURVE)}, metrics, complete)
 
 
-def _as_floats(game: MatrixGame) -> Floats:
+def as_floats(game: MatrixGame) -> Floats:
+    """Return the payoffs `[m, n]`.
+
+    Raises
+    ------
+    InfeasibleGame
+        If one is beyond `LARGEST_PAYOFF`.
+    """
     excess = excess_of(game)
     if excess is not None:
         raise InfeasibleGame(excess)

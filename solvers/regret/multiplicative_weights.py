@@ -31,7 +31,7 @@ from numba import njit
 from solvers.contract import Checkpoint, Event, Game, Workers
 from solvers.errors import ConfigError
 from solvers.forms import MatrixGame
-from solvers.regret.curves import CURVE, LOOKED_THROUGH, Floats, Play, excess_of, mix, run
+from solvers.regret.curves import CURVE, LOOKED_THROUGH, Floats, Play, as_floats, excess_of, mix, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +102,17 @@ class MultiplicativeWeights:
 
     def solve(self, game: MatrixGame, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
         """Yield progress, checkpoints and the result; `workers` and `rng` are not used."""
-        entries = [payoff for row in game.payoffs for payoff in row]
-        spread = max(entries) - min(entries)
-        play = Play(game, functools.partial(_iterate, self.rate or 0.0, float(spread) or 1.0))
+        payoffs = as_floats(game)
+        unit = float(payoffs.max() - payoffs.min()) or 1.0 if self.rate is None else 1.0
+        play = Play(game, functools.partial(_iterate, self.rate or 0.0, unit))
         yield from run(play, self.iterations, resume)
 
 
 @njit(cache=True)
 def _iterate(  # noqa: PLR0917 (numba takes positions)
-    fixed_rate: float, spread: float, payoffs: Floats, payoffs_by_column: Floats, state: Floats, done: int, steps: int
+    fixed_rate: float, unit: float, payoffs: Floats, payoffs_by_column: Floats, state: Floats, done: int, steps: int
 ) -> None:
-    """Do `steps` iterations in place; a `fixed_rate` of 0 is none.
+    """Do `steps` iterations in place; a `fixed_rate` of 0 is none; rates are per `unit` of payoff.
 
     Earnings, sums, strategies: r, s, x are player 1's, q, c, y player 2's; u, w what each pure action earns player 1.
     """
@@ -121,8 +121,8 @@ def _iterate(  # noqa: PLR0917 (numba takes positions)
     q, c, y = state[0, m:], state[1, m:], state[2, m:]
     u, w = np.empty(m), np.empty(n)
     for t in range(done + 1, done + steps + 1):
-        _weigh(r, fixed_rate if fixed_rate > 0 else math.sqrt(8 * math.log(m) / t) / spread, x)
-        _weigh(q, fixed_rate if fixed_rate > 0 else math.sqrt(8 * math.log(n) / t) / spread, y)
+        _weigh(r, fixed_rate if fixed_rate > 0 else math.sqrt(8 * math.log(m) / t), unit, x)
+        _weigh(q, fixed_rate if fixed_rate > 0 else math.sqrt(8 * math.log(n) / t), unit, y)
         mix(payoffs_by_column, y, u)
         mix(payoffs, x, w)
         for i in range(m):
@@ -134,12 +134,12 @@ def _iterate(  # noqa: PLR0917 (numba takes positions)
 
 
 @njit(cache=True)
-def _weigh(earned: Floats, rate: float, strategy: Floats) -> None:
-    """Write the strategy in proportion to exp(rate * earned)."""
+def _weigh(earned: Floats, rate: float, unit: float, strategy: Floats) -> None:
+    """Write the strategy in proportion to exp(rate * earned / unit)."""
     most = earned.max()
     total = 0.0
     for i in range(len(earned)):
-        strategy[i] = math.exp(rate * (earned[i] - most))
+        strategy[i] = math.exp(rate * ((earned[i] - most) / unit))
         total += strategy[i]
     for i in range(len(earned)):
         strategy[i] /= total
