@@ -149,13 +149,11 @@ def support_text(weights: Weights, actions: Sequence[str]) -> str:
 
 
 def mean(matrix: Matrix, played: Equilibrium) -> Fraction:
-    scale = lcm(*(entry.denominator for row in matrix for entry in row))
+    scale = lcm(*{entry.denominator for row in matrix for entry in row})
     total = sum(
-        x * y * entry.numerator * (scale // entry.denominator)
+        x * sum(entry.numerator * (scale // entry.denominator) * y for y, entry in zip(played.y, row, strict=True) if y)
         for x, row in zip(played.x, matrix, strict=True)
         if x
-        for y, entry in zip(played.y, row, strict=True)
-        if y
     )
     return Fraction(total, scale * sum(played.x) * sum(played.y))
 
