@@ -6,9 +6,8 @@ connected. A depth-first walk meets every basis once, going back by pivoting bac
 degenerate vertex of the polytope itself is met as several bases, never missed; it is reported once.
 
 Tableaux are integers over a common denominator, the last pivot; a pivot divides exactly (Edmonds, Bareiss). A compiled walk does
-it in int64: products are taken in 128 bits, and the exact division is a shift and a multiplication modulo 2^64 with the inverse of
-the divisor's odd part; multiplied back in 128 bits, the quotient shows whether it was short. If one was not, the walk starts again
-on Python integers, some hundred times slower (10 x 10 with entries of one digit is short, of two it is not).
+it in 64 bits (see `words`); if an entry would not fit, the walk starts again in 128 bits, and if that is too short on Python
+integers: five times, then a hundred times slower. 10 x 10 payoffs of one digit need 64 bits, of two to nine digits 128.
 
 References
 ----------
@@ -27,18 +26,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numba.core import types
-from numba.extending import intrinsic
 
 from solvers.equilibrium.tableau import Tableau
+from solvers.equilibrium.words import Entries, compared, inverse, is_quotient, negative, pack, quotient, shifted, sign, twos, unpack
 
-_SHORT = 1 << 62
 _WORD = 63  # labels a mask word holds: the sign bit stays free
 _WORK = 200_000  # ratio tests between two looks at the clock
 _FIRST_ROOM = 1024
 _DONE, _TOO_SHORT = 1, 2
-
-_LEAST = np.int64(-(2**63))
 
 IntArray = npt.NDArray[np.int64]
 
@@ -79,8 +74,11 @@ def walk(inequalities: Sequence[Sequence[int]]) -> Iterator[int | Vertices]:
     inequalities
         W, `[n, m]` positive integers.
     """
-    if max(map(max, inequalities)) < _SHORT:
-        for said in _walk_short(inequalities):
+    largest = max(map(max, inequalities))
+    for bits, long in ((64, False), (128, True)):
+        if largest.bit_length() > bits - 2:
+            continue
+        for said in _walk_short(inequalities, long=long):
             if said is None:
                 break
             yield said
@@ -126,103 +124,56 @@ def _walk_long(inequalities: Sequence[Sequence[int]]) -> Iterator[int | Vertices
 # ---- int64 -------------------------------------------------------------------------------------------------------------------
 
 
-def _walk_short(inequalities: Sequence[Sequence[int]]) -> Iterator[int | Vertices | None]:
-    """Walk in int64; yield None, last, if that is too short."""
+def _walk_short(inequalities: Sequence[Sequence[int]], *, long: bool = False) -> Iterator[int | Vertices | None]:
+    """Walk in int64, or in 128 bits; yield None, last, if that is too short."""
     n, m = len(inequalities), len(inequalities[0])
-    tableau = np.ones((n, m + 1), np.int64)
-    tableau[:, :m] = inequalities
+    tableau = pack([[*row, 1] for row in inequalities], long=long)
+    (ends,) = pack([[0, 1]], long=long)
     words = (m + n + _WORD - 1) // _WORD
     place = np.concatenate([np.arange(m), -1 - np.arange(n)])
-    state = np.zeros(4, np.int64)  # denominator, depth, bases, how it ended
-    state[0] = 1
+    names = np.concatenate([np.arange(m), m + np.arange(n)])  # labels by column, then by row
+    state = np.zeros(3, np.int64)  # depth, bases, how it ended
     room = _FIRST_ROOM
     steps, bases, tight = np.zeros((room, 3), np.int64), np.zeros((room, words), np.int64), np.zeros((room, words), np.int64)
-    points, table = np.zeros((room, m), np.int64), np.full(4 * room, -1, np.int64)
-    names = np.concatenate([np.arange(m), m + np.arange(n)])  # labels by column, then by row
+    points, table = np.zeros((room, m), tableau.dtype), np.full(4 * room, -1, np.int64)
     _start(bases, tight, table, state, m)
     while True:
-        _advance(tableau, names, place, state, steps, bases, tight, points, table, _WORK)
-        if state[3] == _TOO_SHORT:
+        _advance(tableau, names, place, ends, state, steps, bases, tight, points, table, _WORK)
+        if state[2] == _TOO_SHORT:
             yield None
             return
-        if state[3] == _DONE:
+        if state[2] == _DONE:
             break
-        yield int(state[2])
-        if state[2] == room:
+        count = int(state[1])
+        yield count
+        if count == room:
             room *= 2
             steps, bases, tight, points = (_longer(one, room) for one in (steps, bases, tight, points))
             table = np.full(4 * room, -1, np.int64)
-            _rehash(bases, table, state[2])
-    count = int(state[2])
+            _rehash(bases, table, count)
+    count = int(state[1])
     first = np.unique(tight[:count], axis=0, return_index=True)[1]
     first.sort()
     labels = tight[first, 0].tolist()
     for word in range(1, words):
         labels = [one | (more << (_WORD * word)) for one, more in zip(labels, tight[first, word].tolist(), strict=True)]
-    yield Vertices(labels, [tuple(point) for point in points[first].tolist()])
+    yield Vertices(labels, [tuple(point) for point in unpack(points[first])])
 
 
-def _longer(array: IntArray, room: int) -> IntArray:
-    grown = np.zeros((room, *array.shape[1:]), np.int64)
+def _longer(array: Entries, room: int) -> Entries:
+    grown = np.zeros((room, *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown
 
 
-@intrinsic
-def _exactly_divided(typing: Any, a: Any, b: Any, c: Any, d: Any, shift: Any, inverse: Any) -> Any:  # noqa: PLR0917
-    """(a b - c d) / (odd 2^shift), where that is an integer of 64 bits and `inverse` is that of `odd` modulo 2^64."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        short = arguments[0].type
-        long = type(short)(128)
-        a, b, c, d, shift = (builder.sext(one, long) for one in arguments[:5])
-        difference = builder.sub(builder.mul(a, b), builder.mul(c, d))
-        return builder.mul(builder.trunc(builder.ashr(difference, shift), short), arguments[5])
-
-    return types.int64(*[types.int64] * 6), generate
-
-
-@intrinsic
-def _is_quotient(typing: Any, quotient: Any, a: Any, b: Any, c: Any, d: Any, shift: Any, odd: Any) -> Any:  # noqa: PLR0917
-    """Say whether quotient odd 2^shift = a b - c d, where 2^shift divides that."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        long = type(arguments[0].type)(128)
-        quotient, a, b, c, d, shift, odd = (builder.sext(one, long) for one in arguments)
-        difference = builder.sub(builder.mul(a, b), builder.mul(c, d))
-        return builder.icmp_signed("==", builder.mul(quotient, odd), builder.ashr(difference, shift))
-
-    return types.boolean(*[types.int64] * 7), generate
-
-
-@intrinsic
-def _compared(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Return the sign of a b - c d."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        short = arguments[0].type
-        long = type(short)(128)
-        a, b, c, d = (builder.sext(one, long) for one in arguments)
-        left, right = builder.mul(a, b), builder.mul(c, d)
-        more = builder.zext(builder.icmp_signed(">", left, right), short)
-        less = builder.zext(builder.icmp_signed("<", left, right), short)
-        return builder.sub(more, less)
-
-    return types.int64(*[types.int64] * 4), generate
-
-
 @njit(cache=True)  # pragma: no cover
-def _pivot(tableau: IntArray, denominator: int, row: int, column: int) -> int:
-    """Pivot and return the new denominator; 0 if an entry would not fit."""
+def _pivot(tableau: Entries, denominator: Any, row: int, column: int) -> bool:
+    """Pivot; the pivot is the new denominator. Say whether all entries fit."""
     n, width = tableau.shape
-    pivot: int = tableau[row, column]
-    shift, odd = 0, denominator
-    while odd & 1 == 0:
-        odd >>= 1
-        shift += 1
-    inverse = odd  # of 3 bits; each step doubles them
-    for _ in range(5):
-        inverse *= 2 - odd * inverse
+    pivot = tableau[row, column]
+    shift = twos(denominator)
+    odd = shifted(denominator, shift)
+    by = inverse(odd)
     fits = True
     for i in range(n):
         if i == row:
@@ -230,44 +181,43 @@ def _pivot(tableau: IntArray, denominator: int, row: int, column: int) -> int:
         factor = tableau[i, column]
         for j in range(width):
             old = tableau[i, j]
-            new = _exactly_divided(pivot, old, factor, tableau[row, j], shift, inverse)
-            fits &= new != _LEAST and _is_quotient(new, pivot, old, factor, tableau[row, j], shift, odd)
+            new = quotient(pivot, old, factor, tableau[row, j], shift, by)
+            fits &= is_quotient(new, pivot, old, factor, tableau[row, j], shift, odd)
             tableau[i, j] = new
-        tableau[i, column] = -factor
+        tableau[i, column] = negative(factor)
     tableau[row, column] = denominator
-    return pivot if fits else 0
+    return fits
 
 
 @njit(cache=True)  # pragma: no cover
-def _entry(tableau: IntArray, place: IntArray, denominator: int, row: int, label: int) -> int:
-    """Return the entry of the whole tableau in this row and the column of this label."""
+def _entry(tableau: Entries, place: IntArray, ends: Entries, row: int, label: int) -> Any:
+    """Return the entry of the whole tableau in this row and the column of this label; `ends`: 0 and the denominator."""
     where = place[label]
     if where >= 0:
-        entry: int = tableau[row, where]
-        return entry
-    return denominator if where == -1 - row else 0
+        return tableau[row, where]
+    return ends[1] if where == -1 - row else ends[0]
 
 
 @njit(cache=True)  # pragma: no cover
-def _leaving(tableau: IntArray, place: IntArray, denominator: int, column: int) -> int:
+def _leaving(tableau: Entries, place: IntArray, ends: Entries, column: int) -> int:
     """Return the row of the lexicographically least ratio: the right side first, then the columns of the first slacks in order."""
     n, width = tableau.shape
     best = -1
     for row in range(n):
         by = tableau[row, column]
-        if by <= 0:
+        if sign(by) <= 0:
             continue
         if best < 0:
             best = row
             continue
         least = tableau[best, column]
-        sign = _compared(tableau[row, width - 1], least, tableau[best, width - 1], by)
+        order = compared(tableau[row, width - 1], least, tableau[best, width - 1], by)
         label = width - 1
-        while sign == 0 and label < width - 1 + n:
-            mine, other = _entry(tableau, place, denominator, row, label), _entry(tableau, place, denominator, best, label)
-            sign = _compared(mine, least, other, by)
+        while order == 0 and label < width - 1 + n:
+            mine, other = _entry(tableau, place, ends, row, label), _entry(tableau, place, ends, best, label)
+            order = compared(mine, least, other, by)
             label += 1
-        if sign < 0:
+        if order < 0:
             best = row
     return best
 
@@ -305,25 +255,26 @@ def _start(bases: IntArray, tight: IntArray, table: IntArray, state: IntArray, m
         bases[0, label // 63] |= 1 << (label % 63)
     tight[0] = bases[0]
     table[_slot(bases, table, bases[0])] = 0
-    state[2] = 1
+    state[1] = 1
 
 
 @njit(cache=True)  # pragma: no cover
 def _advance(  # noqa: C901, PLR0915, PLR0917 (the walk stays whole)
-    tableau: IntArray,
+    tableau: Entries,
     names: IntArray,
     place: IntArray,
+    ends: Entries,
     state: IntArray,
     steps: IntArray,
     bases: IntArray,
     tight: IntArray,
-    points: IntArray,
+    points: Entries,
     table: IntArray,
     work: int,
 ) -> None:
-    """Go on with the walk until it ends (`state[3]` says how), room is used up, or `work` ratio tests were made."""
+    """Go on with the walk until it ends (`state[2]` says how), room is used up, or `work` ratio tests were made."""
     n, m = tableau.shape[0], tableau.shape[1] - 1
-    denominator, depth, count = state[0], state[1], state[2]
+    depth, count = state[0], state[1]
     key = np.empty(bases.shape[1], np.int64)
     here = np.empty(bases.shape[1], np.int64)
     here[:] = 0
@@ -337,7 +288,7 @@ def _advance(  # noqa: C901, PLR0915, PLR0917 (the walk stays whole)
             steps[depth, 0] += 1
             if depth > 0 and column == steps[depth - 1, 2]:
                 continue
-            row = _leaving(tableau, place, denominator, column)
+            row = _leaving(tableau, place, ends, column)
             entering, leaving = names[column], names[m + row]
             key[:] = here
             key[entering // 63] ^= 1 << (entering % 63)
@@ -352,17 +303,18 @@ def _advance(  # noqa: C901, PLR0915, PLR0917 (the walk stays whole)
             steps[depth, 0] = 0
         else:
             if depth == 0:
-                state[3] = _DONE
+                state[2] = _DONE
                 break
             depth -= 1
             row, column = steps[depth, 1], steps[depth, 2]
             entering, leaving = names[column], names[m + row]
             here[entering // 63] ^= 1 << (entering % 63)
             here[leaving // 63] ^= 1 << (leaving % 63)
-        denominator = _pivot(tableau, denominator, row, column)
-        if denominator == 0:
-            state[3] = _TOO_SHORT
+        pivot = tableau[row, column]
+        if not _pivot(tableau, ends[1], row, column):
+            state[2] = _TOO_SHORT
             break
+        ends[1] = pivot
         names[column], names[m + row] = leaving, entering
         place[leaving], place[entering] = column, -1 - row
         if going_on:
@@ -370,9 +322,9 @@ def _advance(  # noqa: C901, PLR0915, PLR0917 (the walk stays whole)
             tight[count] = key
             for i in range(n):
                 label = names[m + i]
-                if tableau[i, m] == 0:
+                if sign(tableau[i, m]) == 0:
                     tight[count, label // 63] |= 1 << (label % 63)
                 if label < m:
                     points[count, label] = tableau[i, m]
             count += 1
-    state[0], state[1], state[2] = denominator, depth, count
+    state[0], state[1] = depth, count

@@ -5,10 +5,10 @@ strategies and player 2's best replies to them, y one of the other polytope, and
 unused or a best reply. So enumerate the vertices of each polytope (see `polytope`), then match the labels. Every equilibrium is a
 mixture of extreme ones (Winkels; Jansen): nothing is missing, in degenerate games neither.
 
-Costs some 3 us a vertex and polytope: random games of 10 x 10 actions have about 1,000 (3 ms, and as much for writing the
-equilibria down), 12 x 12 about 6,000, 15 x 15 about 50,000; at most some 4 C(22, 7) at 15 x 15. Entries of many digits, or large
-games, go on in Python integers, some hundred times slower. Zero-sum games are a case like any other; for them
-`shapley_snow` is faster. One equilibrium of a large game is what `lemke_howson` is for.
+Costs some 3 us a vertex and polytope: random games of 10 x 10 actions have about 1,000 (with one-digit payoffs 5 ms, and as much
+for matching and writing down), 12 x 12 about 6,000, 15 x 15 about 50,000 (at most 341,088). Longer payoffs take five times as long,
+very long ones a hundred times (`polytope` says when). Zero-sum games are a case like any other; for them `shapley_snow` is faster.
+One equilibrium of a large game is what `lemke_howson` is for.
 
 References
 ----------

@@ -79,14 +79,15 @@ def test_vertices_of_a_square_with_a_corner_cut_off():
 
 @pytest.mark.parametrize("lines", [[[2, 1, 3], [1, 2, 1]], [[1, 1], [1, 1], [1, 2]], [[1] * 40, [2] * 40], [[1], [2]] * 40])
 def test_short_and_long_integers_agree(lines):
-    assert listed(last(_walk_short(lines))) == listed(last(_walk_long(lines)))
+    assert listed(last(_walk_short(lines))) == listed(last(_walk_long(lines))) == listed(last(_walk_short(lines, long=True)))
 
 
-def test_integers_that_grow_too_long_are_noticed():
-    large = 10**15
+@pytest.mark.parametrize(("large", "long_enough"), [(10**10, True), (10**15, False)])
+def test_integers_that_grow_too_long_are_noticed(large, long_enough):
     lines = [[large + 1, large - 7, 3], [11, large + 3, large - 5], [large, 5, large + 9]]
 
     assert last(_walk_short(lines)) is None
+    assert (last(_walk_short(lines, long=True)) is not None) == long_enough
     assert isinstance(last(walk(lines)), Vertices)
     assert listed(last(walk(lines))) == listed(last(_walk_long(lines)))
 
