@@ -121,16 +121,18 @@ def test_a_cell_may_have_several_parts():
     assert cells[0]["sample"] == ["-3/2"]
 
 
-def test_a_touching_zero_is_no_border_of_value_but_of_the_proof():
-    """The payoff (a - 1/2)^2 is never negative: player 1 takes it throughout, though both rows do alike at one point."""
-    cells, pieces = lists(matrix("(a-1/2)^2;0", "a"))
+@pytest.mark.parametrize(
+    ("text", "names", "square"), [("(a-1/2)^2;0", "a", "a^2 - a + 1/4"), ("(a-b)^2;0", "ab", "a^2 - 2*a*b + b^2")]
+)
+def test_a_touching_zero_parts_pieces_not_cells(text, names, square):
+    """A square is never negative: player 1 takes it throughout, though both rows do alike at one point, or on a line."""
+    game = matrix(text, *names)
+    tables = solve(game, Parametric()).tables
 
-    assert [cell["value_expression"] for cell in cells] == ["a^2 - a + 1/4"]
-    assert {piece["cell"] for piece in pieces} == {0}
-    assert grades(matrix("(a-1/2)^2;0", "a"), solve(matrix("(a-1/2)^2;0", "a"), Parametric()).tables) == {
-        ("cells", "proved"),
-        ("pieces", "proved"),
-    }
+    assert tables["cells"]["value_expression"].to_pylist() == [square]
+    assert set(tables["pieces"]["cell"].to_pylist()) == {0}
+    assert len(tables["pieces"]) == 2
+    assert grades(game, tables) == {("cells", "proved"), ("pieces", "proved")}
 
 
 @pytest.mark.parametrize("text", ["a a;a a", "0 0 a;0 0 a^2", "a 1;a 1", "1 a -a;1 a -a"])
