@@ -40,7 +40,7 @@ MOST_ENTRIES = 20_000_000
 """So is a grid of more numbers than this: strategies times actions."""
 MOST_MEETINGS = 2_000_000_000
 """So are more pairs of strategies than this where the opponent is on the grid."""
-MOST_OUTCOMES = 1000
+MOST_OUTCOMES = 100
 """Of so many pairs of tied optima the outcome is told."""
 
 _BLOCK = 1_000_000

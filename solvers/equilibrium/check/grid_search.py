@@ -24,7 +24,7 @@ OPTIMA, OUTCOMES = "grid_optima", "grid_outcomes"
 OPTIMA_COLUMNS = ("player", "index", "steps", "strategy", "worst_case", "gap", "replies", "gap_float")
 OUTCOME_COLUMNS = ("x_index", "y_index", "value", "win", "draw", "lose")
 MOST_STRATEGIES = 1_000_000
-MOST_OUTCOMES = 1000
+MOST_OUTCOMES = 100
 
 _BLOCK = 50_000
 _SAFE = 2**62

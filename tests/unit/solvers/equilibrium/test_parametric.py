@@ -214,7 +214,18 @@ def test_a_piece_left_out_is_found_out():
     for row in range(len(tables["pieces"])):
         rows = tables["pieces"].to_pylist()
         del rows[row]
-        assert refused(SQUARE, {**tables, "pieces": tables["pieces"].from_pylist(rows, schema=tables["pieces"].schema)})
+        rows = [{**one, "piece": number} for number, one in enumerate(rows)]
+        said = refused(SQUARE, {**tables, "pieces": tables["pieces"].from_pylist(rows, schema=tables["pieces"].schema)})
+        last = row == len(rows)
+        assert (
+            "the last piece does not end where the box does" if last else "does not begin where the piece before it ends"
+        ) in said
+
+
+def test_a_piece_of_another_cell_is_found_out():
+    game = matrix("a^2-2;0", "a", a=("-2", "2"))  # beyond the root of 2 player 1 does not take 0
+
+    assert "not an equilibrium at ['3/2']" in refused(game, changed(solve(game, Parametric()).tables, "pieces", 2, cell=1))
 
 
 def test_a_formula_that_is_right_at_the_sample_only_is_found_out():
