@@ -199,7 +199,11 @@ def test_minus_zero_is_zero():
         (tuple[Even, ...], [{"n": 2}, {"n": 3}], "x[1].n: expected an even number, got 3"),
         (File, 3, "x: expected the path of a file, got 3"),
         (File, "nowhere/at all", "x: expected a file that can be read, got 'nowhere/at all' (no such file or directory)"),
-        (File, {"sha256": "0"}, "x: expected a stored input file, got {'sha256': '0'} (its content is missing from inputs/, or damaged there)"),
+        (
+            File,
+            {"sha256": "0"},
+            "x: expected a stored input file, got {'sha256': '0'} (its content is missing from inputs/, or damaged there)",
+        ),
         (Source, "mine.py", "x: expected file.py:Class, got 'mine.py'"),
         (Source, "mine.py:not a name", "x: expected file.py:Class"),
         (Source, 3, "x: expected file.py:Class, got 3"),
