@@ -7,7 +7,6 @@ What is durable stays so whatever happens next.
 from __future__ import annotations
 
 import functools
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from rich.console import Console
 
 from pipeline.checkpoints import CheckpointStore
@@ -27,15 +25,15 @@ from pipeline.executors import Executor
 from pipeline.journal import Journal
 from pipeline.live import LiveTracking
 from pipeline.manifest import keep_manifest
-from pipeline.points import Point
+from pipeline.points import Names, Point
+from pipeline.reuse import lent
 from pipeline.rows import Buffer, outcome_table, with_parameters, with_status
 from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
 from pipeline.standing import Standing, Watcher
 from pipeline.status import StatusFile
-from pipeline.store import OUTCOME, DamagedTable, ranks, read_table, refuted_points, replaced, table_files
+from pipeline.store import DamagedTable, refuted_points, replaced
 from solvers.builder import inputs_of
-from solvers.identity import canonical
 
 _AGAIN_S = 3.0
 _PUBLISHING_RESTS = 20  # times as long as it took, so that a sweep that grows all night spends at most 5 % of it publishing
@@ -98,31 +96,14 @@ class Run:
         return taken
 
     def _take(self, sibling: Path, missing: pa.Array, taken: set[str]) -> set[str]:
-        try:
-            points = read_table(sibling / "points.parquet", ["point", "status"])
-            done = points.filter(pc.and_(pc.equal(points["status"], "done"), pc.is_valid(ranks(points["point"], missing))))
-            unfit = taken | refuted_points(sibling)
-            hashes = [one for one in done["point"].cast(pa.string()).to_pylist() if one not in unfit]
-            if not hashes:
-                return set()
-            known = pa.array(hashes, pa.string())
-            rows = read_table(sibling / "points.parquet", ["point", *OUTCOME.names])
-            rows = rows.filter(pc.is_valid(ranks(rows["point"], known)))
-            counts = [json.loads(text or "{}") for text in pc.unique(rows["rows"]).to_pylist()]
-            names = {name for one in counts for name, count in one.items() if count}
-            tables = {}
-            for name in [*sorted(names), "progress"]:
-                files = table_files(sibling, name)
-                whole = pa.concat_tables([read_table(path) for path in files]) if files else None
-                if whole is not None:
-                    tables[name] = whole.filter(pc.is_valid(ranks(whole["point"], known)))
-            if not _all_there(rows, tables):
-                return set()
-        except (OSError, ValueError, KeyError, pa.ArrowException):
-            return set()  # a sibling that cannot be read has nothing to give
-        order = rows["point"].cast(pa.string()).to_pylist()
-        self._write(with_parameters(rows, [self.by_hash[point] for point in order]), tables)
-        self._store_inputs([self.by_hash[point] for point in order])
+        found = lent(sibling, missing, taken)
+        if found is None:
+            return set()
+        rows, tables = found
+        hashes = rows["point"].cast(pa.string()).to_pylist()
+        points = [self.by_hash[point] for point in hashes]
+        self._write(with_parameters(rows, points), tables)
+        self._store_inputs(points)
         self.new += hashes
         return set(hashes)
 
@@ -284,30 +265,3 @@ def _is_sibling(path: Path, root: Path) -> bool:
 def cost_of(point: Point) -> float:
     cost: Callable[[Any], float] | None = getattr(point.solver, "cost", None)
     return float(cost(point.game)) if cost is not None else 0.0
-
-
-class Names(Mapping[str, str]):
-    """How people call a point, made when asked for."""
-
-    def __init__(self, by_hash: Mapping[str, Point]) -> None:
-        self.by_hash = by_hash
-
-    def __getitem__(self, point: str) -> str:
-        parameters = self.by_hash[point].parameters.items()
-        return " ".join(
-            f"{name}={value if isinstance(value, str) else canonical(value)}" for name, value in parameters if name != "seed"
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_hash)
-
-    def __len__(self) -> int:
-        return len(self.by_hash)
-
-
-def _all_there(rows: pa.Table, tables: Mapping[str, pa.Table]) -> bool:
-    wanted: dict[str, int] = {}
-    for one in rows["rows"].value_counts().to_pylist():
-        for name, count in json.loads(one["values"] or "{}").items():
-            wanted[name] = wanted.get(name, 0) + count * one["counts"]
-    return all(len(tables[name]) == count if name in tables else count == 0 for name, count in wanted.items())

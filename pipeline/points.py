@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from solvers.identity import config_text, digest, lineage_of
+from solvers.identity import canonical, config_text, digest, lineage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +60,30 @@ class Point:
 def point_of(game: Chosen, solver: Chosen, seed: int) -> Point:
     """Return the point of a game and a solver."""
     return Point(digest(config_text(game.text, solver.text, seed)), game, solver, seed)
+
+
+class Names(Mapping[str, str]):
+    """How people call a point, made when asked for."""
+
+    def __init__(self, by_hash: Mapping[str, Point]) -> None:
+        self.by_hash = by_hash
+
+    @functools.cached_property
+    def hidden(self) -> tuple[str, ...]:
+        """What all of them share and nobody asked for: the seed, unless there are several."""
+        first = next(iter(self.by_hash.values()), None)
+        return ("seed",) if all(first is None or point.seed == first.seed for point in self.by_hash.values()) else ()
+
+    def __getitem__(self, point: str) -> str:
+        parameters = self.by_hash[point].parameters.items()
+        return " ".join(
+            f"{name}={value if isinstance(value, str) else canonical(value)}"
+            for name, value in parameters
+            if name not in self.hidden
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_hash)
+
+    def __len__(self) -> int:
+        return len(self.by_hash)

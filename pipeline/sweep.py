@@ -14,12 +14,12 @@ from typing import Any
 
 from rich.console import Console
 
-from pipeline.driver import Names, Run, cost_of
+from pipeline.driver import Run, cost_of
 from pipeline.errors import RayLost, SweepCutShort
 from pipeline.events import Limits
 from pipeline.executors import Executor
 from pipeline.journal import locked, recorded_points
-from pipeline.points import Point
+from pipeline.points import Names, Point
 from pipeline.remote import Remote, at_work, fetched, is_remote
 from pipeline.rows import with_status
 from pipeline.settings import Settings
@@ -89,7 +89,8 @@ def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Con
     console.print(f"{root}: {len(points):,} points, {done:,} done already{more}")
     names = Names({point.hash: point for point in points[:_FIRST_FEW]})
     for point in points[:_FIRST_FEW]:
-        console.print(f"  {names[point.hash]} seed={point.seed}", soft_wrap=True)
+        seed = f" seed={point.seed}" if names.hidden else ""
+        console.print(f"  {names[point.hash]}{seed}", soft_wrap=True)
     if len(points) > _FIRST_FEW:
         console.print(f"  ... {len(points) - _FIRST_FEW:,} more")
 

@@ -370,9 +370,8 @@ def _stored(raw: Mapping[str, Any], context: Context) -> bytes:
     try:
         return context.inputs[str(raw["sha256"])]
     except KeyError:
-        raise ConfigError(
-            "", "a stored input file", repr(dict(raw)), "its content is missing from inputs/, or damaged there"
-        ) from None
+        hint = "its content is missing from inputs/, or damaged there"
+        raise ConfigError("", "a stored input file", repr(dict(raw)), hint) from None
 
 
 def _read(path: str, context: Context) -> bytes:

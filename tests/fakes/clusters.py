@@ -95,10 +95,18 @@ class Node:
 
     def kill(self, *names: str) -> list[int]:
         """Kill -9 those processes of this machine whose command line has one of the names, all if none is given."""
+        killed: list[int] = []
+        while fresh := self._kill_once(names):  # one may have started another meanwhile
+            killed += fresh
+        return killed
+
+    def _kill_once(self, names: tuple[str, ...]) -> list[int]:
         killed = []
         for process in self.processes():
             with suppress(psutil.Error):
-                if not names or any(name in " ".join(process.cmdline()) for name in names):
+                if process.status() != psutil.STATUS_ZOMBIE and (
+                    not names or any(name in " ".join(process.cmdline()) for name in names)
+                ):
                     process.send_signal(signal.SIGKILL)
                     killed.append(process)
         psutil.wait_procs(killed, timeout=10)
