@@ -3,7 +3,7 @@
 import pytest
 
 from solvers import make, solve
-from solvers.equilibrium.lcp import Lcp, follow
+from solvers.equilibrium.lcp import Lcp, _begin, _least, follow
 from solvers.errors import ImpossiblePairing
 from solvers.forms import BimatrixGame
 from solvers.games.bimatrix import Bimatrix
@@ -29,3 +29,13 @@ def test_large_games_are_refused():
 
     with pytest.raises(ImpossiblePairing, match="more than 200"):
         solve(make(Bimatrix, a=zero, b=zero), Lcp())
+
+
+def test_the_first_pivot_leaves_all_rows_lexicographically_positive():
+    tableau, start = _begin(CHOOSING.form(BimatrixGame), (1, 1), (1, 1))
+
+    tableau.pivot(_least(tableau), start)
+
+    for row in range(len(tableau.rows)):
+        entries = [tableau._entry(row, label) for label in (None, *tableau.order)]
+        assert next(entry for entry in entries if entry) > 0
