@@ -46,11 +46,35 @@ def test_pivots_and_guesses_find_the_same_value_and_prove_it(lowest):
     assert held > 140
 
 
-def test_a_cycling_program_ends():
-    """Beale 1955, scaled to integers: the largest gain alone returns to its first basis after six pivots."""
-    program = Program([75, -15000, 2, -600], [[25, -6000, -4, 900], [50, -9000, -2, 300], [0, 0, 1, 0]], [0, 0, 1])
+BEALE = Program([75, -15000, 2, -600], [[25, -6000, -4, 900], [50, -9000, -2, 300], [0, 0, 1, 0]], [0, 0, 1])
+"""Beale, "Cycling in the dual simplex algorithm", 1955, in integers (which scales its slacks, so that it need not cycle here)."""
 
-    assert finish(simplex(program)).value == 5
+
+def test_beales_program():
+    assert finish(simplex(BEALE)).value == 5
+
+
+def test_after_a_pivot_that_does_not_improve_the_choice_is_blands(monkeypatch):
+    chosen = []
+    entering = linear._entering
+
+    def noting(costs, outside, *, greedy):
+        chosen.append(greedy)
+        return entering(costs, outside, greedy=greedy)
+
+    monkeypatch.setattr(linear, "_entering", noting)
+    finish(simplex(BEALE))
+
+    assert chosen[:3] == [True, False, False]  # both constraints of bound 0 stop the first variables
+    assert chosen[-1] is True
+
+
+def test_blands_choice_is_the_first_variable():
+    assert linear._entering([-1, -5, -2], [7, 4, 3], greedy=True) == 1
+    assert linear._entering([-1, -5, -2], [7, 4, 3], greedy=False) == 2
+    assert linear._entering([0, 1, 0], [7, 4, 3], greedy=False) is None
+    assert linear._leaving([2, 1, 0, 1], [2, 1, 0, 1], [9, 5, 1, 6]) == 1
+    assert linear._leaving([0, -1], [1, 1], [0, 1]) is None
 
 
 def test_where_floats_see_no_difference_pivots_decide(monkeypatch):
