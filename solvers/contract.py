@@ -156,6 +156,8 @@ class Verdict:
 
     `row` counts from 0 within the point's rows of `table`; None judges the table as a whole (a row is missing, say). A checker
     is `check(game, tables) -> Iterator[Verdict]`, its tables without the column `point`; rows it passes over are `unchecked`.
+    Beside it may stand `<check>_batch(games, tables) -> Iterator[tuple[int, Verdict]]` for thousands of small points, its tables
+    with `batch_index` first: it yields a game's place with each verdict, and nothing of a game that `check` itself shall judge.
     """
 
     table: str

@@ -81,7 +81,7 @@ def test_nothing_exceeds_the_bound(rows, columns, spread, data):
     Watched.most = 0
     shapley_snow._find(watched, subsets(rows), subsets(columns))
 
-    assert largest <= Watched.most < 2**63
+    assert 0 < Watched.most < 2**63
 
 
 class Watched(int):
@@ -175,3 +175,19 @@ def test_at_once_rows_out_of_place_are_not_proved(order):
     assert found == {1}
     # rows in falling order with fresh numbers are right: whether further ones are missing is not judged
     assert found_fresh == ({0, 1} if order == "first missing" else {1})
+
+
+@pytest.mark.parametrize("x", [["1/2", "1/3"], ["2", "-1"], ["1/2", "2/4"], ["1", "1"]])
+def test_at_once_what_is_no_mixture_is_not_proved(x):
+    """In the game of zeros nothing else is wrong with it."""
+    zero = Matrix(((Q(), Q()), (Q(), Q())))
+    solved = ShapleySnow().solve_batch([zero.form(MatrixGame)] * 2, []).tables["equilibria"].take([0, 4])
+    right, wrong = (
+        suite.put(suite.put(solved, 0, "x", mixture), 0, "x_support", "r1+r2" if mixture[1] != "-1" else "r1")
+        for mixture in (["1/3", "2/3"], x)
+    )
+
+    found, found_wrong = ({place for place, _ in check_equilibria_batch([zero] * 2, {"equilibria": one})} for one in (right, wrong))
+
+    assert found == {0, 1}
+    assert found_wrong == {1}
