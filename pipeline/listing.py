@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from solvers.builder import plan_of
+from solvers.builder import build
 from solvers.errors import ConfigError, did_you_mean
+from solvers.inline import refusal
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
 """Our configs, beside this package in a checkout and in a wheel; never a `conf` that happens to be found first on the path."""
 
-KINDS = {"games": "game", "solvers": "solver", "experiments": "experiment"}
+KINDS = ("games", "solvers", "experiments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,11 @@ class Entry:
 
     name: str
     about: str
-    target: str
+    node: Mapping[str, Any]
+
+    def built(self) -> Any:
+        """Return the game or solver as its YAML stands."""
+        return build({key: 0 if value == "${seed}" else value for key, value in self.node.items()}, self.name)
 
 
 def entries(group: str) -> Iterator[Entry]:
@@ -37,8 +42,16 @@ def entries(group: str) -> Iterator[Entry]:
         text = path.read_text()
         comments = [line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")]
         about = next((line for line in comments if not line.startswith("@package")), "")
-        node: dict[str, Any] = yaml.safe_load(text) or {}
-        yield Entry(path.stem, about, str(node.get("_target_", "")))
+        yield Entry(path.stem, about, yaml.safe_load(text) or {})
+
+
+def fitting() -> dict[str, tuple[str, ...]]:
+    """Return for each solver the games it takes, both as their YAML stands."""
+    games = {entry.name: entry.built() for entry in entries("game")}
+    solvers = {entry.name: entry.built() for entry in entries("solver")}
+    return {
+        name: tuple(other for other, game in games.items() if refusal(game, solver) is None) for name, solver in solvers.items()
+    }
 
 
 def show_list(kind: str | None, console: Console) -> None:
@@ -51,34 +64,33 @@ def show_list(kind: str | None, console: Console) -> None:
     """
     if kind is not None and kind not in KINDS:
         raise ConfigError("list", ", ".join(KINDS), repr(kind), did_you_mean(kind, KINDS))
-    for title, group in KINDS.items():
-        if kind in (None, title):
-            _show_group(title, group, console)
+    if kind in (None, "games"):
+        _show("games", entries("game"), console)
+    if kind == "games":
+        for name, games in fitting().items():
+            console.print(f"{name} takes {', '.join(games) or 'none of them'}", style="dim", soft_wrap=False)
+    if kind in (None, "solvers"):
+        _show_solvers(console)
+    if kind in (None, "experiments"):
+        _show("experiments", entries("experiment"), console)
     if kind is None:
         console.print("minimex experiment=NAME runs one; minimex game=NAME solver=NAME solves one point", style="dim")
 
 
-def _show_group(title: str, group: str, console: Console) -> None:
+def _show_solvers(console: Console) -> None:
+    """Print solvers, those together that take the same games."""
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    fits = fitting()
+    for entry in entries("solver"):
+        groups.setdefault(fits[entry.name], []).append(entry)
+    for games, together in sorted(groups.items(), key=lambda pair: -len(pair[0])):
+        _show(f"solvers for {', '.join(games) or 'no game as it stands'}", iter(together), console)
+
+
+def _show(title: str, shown: Iterator[Entry], console: Console) -> None:
     table = Table(box=None, pad_edge=False, show_header=False, title=title, title_justify="left", title_style="bold")
     table.add_column(no_wrap=True)
     table.add_column()
-    for entry in entries(group):
+    for entry in shown:
         table.add_row(f"  {entry.name}", Text(entry.about))
-        fits = _fits(group, entry)
-        if fits:
-            table.add_row("", Text(fits, style="dim"))
     console.print(table)
-
-
-def _fits(group: str, entry: Entry) -> str:
-    if group == "game":
-        return "solvers: " + (", ".join(name for name, takes in _takes() if takes in plan_of(entry.target).cls.gives) or "none")  # type: ignore[attr-defined]
-    if group == "solver":
-        takes: Any = plan_of(entry.target).cls.takes  # type: ignore[attr-defined]
-        games = [game.name for game in entries("game") if takes in plan_of(game.target).cls.gives]  # type: ignore[attr-defined]
-        return "games: " + (", ".join(games) or "none")
-    return ""
-
-
-def _takes() -> list[tuple[str, type]]:
-    return [(entry.name, plan_of(entry.target).cls.takes) for entry in entries("solver")]  # type: ignore[attr-defined]

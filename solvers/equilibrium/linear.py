@@ -29,7 +29,6 @@ from typing import Any, TypeVar
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from solvers.contract import Progress
 from solvers.errors import ContractError
@@ -163,6 +162,8 @@ def _guess(program: Program) -> _Guess | None:
         objective = np.array([entry / greatest for entry in program.objective])
     except OverflowError:
         return None
+    from scipy.optimize import linprog  # noqa: PLC0415 (costs most of a second, and small programs never need it)
+
     found = linprog(
         -objective,
         A_ub=rows,

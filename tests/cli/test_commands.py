@@ -487,7 +487,8 @@ def test_list_names_everything(minimex):
     for path in Path(conf.__file__).parent.glob("*/*.yaml"):
         if path.parent.name in ("game", "solver", "experiment"):
             assert path.stem in answer.text
-    assert "solvers: mex_dp" in answer.text
+    assert "solvers for octal mex_dp" in answer.text
+    assert "mex_dp takes octal" in minimex("list", "games").text
 
 
 def test_help_and_cfg_keep_working(minimex):

@@ -72,8 +72,9 @@ def isolate(of: Coefficients) -> tuple[Number, ...]:
 
     Examples
     --------
-    >>> [(float(root.low), float(root.high)) for root in isolate((-2, 0, 1))]
-    [(-4.0, 0.0), (0.0, 4.0)]
+    >>> low, high = isolate((-2, 0, 1))  # the roots of x^2 - 2
+    >>> low.high <= 0 <= high.low
+    True
     """
     if len(of) <= 1:
         return ()
