@@ -16,7 +16,7 @@ from pipeline.report import write_report
 from pipeline.store import SweepDir, load, ranks, sweeps_folder
 from pipeline.tracking.record import track
 from pipeline.tracking.where import ui_lines
-from pipeline.verify import judgement, verify
+from pipeline.verify import judgement, unjudged, verify
 
 T = TypeVar("T")
 
@@ -30,19 +30,20 @@ def conclude(run: Run) -> int:
     settings, console = run.settings, run.console
     manifest = _written(run, "manifest.json", lambda: keep_manifest(run.root, run.points, settings)) or {}
     sweep = load(run.root)
-    if run.new and settings.verify and not run.interrupted:
-        judged = verify(sweep, settings.trust, only=run.new)
+    asked = [point.hash for point in run.points]
+    wanting = dict.fromkeys([*run.new, *unjudged(sweep, asked)]) if settings.verify and not run.interrupted else {}
+    if wanting:
+        judged = verify(sweep, settings.trust, only=list(wanting))
         if judged.unwritten:
             run.warn(f"checks.parquet could not be written ({judged.unwritten.lower()}); minimex verify {run.root} judges again")
     else:
         judged = judgement(sweep)
-    changed = bool(run.new) or not (run.root / "report.html").exists()
+    changed = bool(run.new or wanting) or not (run.root / "report.html").exists()
     if changed and not run.interrupted:
         _written(run, "report.html", lambda: write_report(sweep))
     tracked = _track(run, sweep, known=not changed and is_recorded(manifest, settings.tracking))
     if not settings.quiet:
-        print_findings(sweep, judged, [point.hash for point in run.points], console)
-    asked = [point.hash for point in run.points]
+        print_findings(sweep, judged, asked, console)
     failed, incomplete = (_count(sweep, asked, statuses) for statuses in (["failed", "timeout"], ["incomplete"]))
     _say_where(run, failed, incomplete, tracked=tracked)
     refuted = bool(judged.checks.filter(pc.equal(judged.checks["grade"], "refuted")).num_rows)

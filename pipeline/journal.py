@@ -68,9 +68,12 @@ def locked(root: Path) -> Iterator[None]:
     DirectoryBusy
         If another process holds it.
     ConfigError
-        If there can be no such folder.
+        If there can be no such folder, or it holds something else.
     """
     try:
+        if _is_foreign(root):
+            hint = "minimex would write its report.html and tables among what is there"
+            raise ConfigError("out", "a new or empty folder, or a sweep's directory", repr(str(root)), hint)
         root.mkdir(parents=True, exist_ok=True)
         if not os.access(root, os.W_OK):
             raise PermissionError(errno.EACCES, "it may only be read")
@@ -85,6 +88,18 @@ def locked(root: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def _is_foreign(root: Path) -> bool:
+    """Say whether a folder has things in it and yet is no sweep's directory (nor the mirror of one)."""
+    if not root.is_dir() or any((root / name).exists() for name in ("_lock", "remote.json")):
+        return False
+    if not any(not path.name.startswith(".") and path.name != "lost+found" for path in root.iterdir()):
+        return False
+    try:  # one that came from elsewhere, without its lock
+        return not {"point", "config", "status"} <= set(pq.read_schema(root / "points.parquet").names)
+    except (OSError, ValueError, pa.ArrowException):
+        return True
 
 
 def recorded_points(root: Path) -> pa.Table | None:

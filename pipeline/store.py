@@ -91,16 +91,18 @@ def load(folder: str | Path) -> SweepDir:
     """
     from pipeline.remote import fetched, is_uri, without_secrets  # noqa: PLC0415 (it stands on this module)
 
-    root = Path(folder)
+    root = Path(folder).expanduser()
     if is_uri(str(folder)):
         root, folder = fetched(str(folder)), without_secrets(str(folder))
     if not (root / "points.parquet").exists():
         beside = [path.parent.name for path in root.glob("*/points.parquet")]
         if beside:
             raise ConfigError(str(folder), "one sweep's directory", "a folder of sweeps", f"it holds {', '.join(sorted(beside))}")
-        raise ConfigError(
-            str(folder), "a sweep's directory", "no points.parquet there", "a sweep's directory is printed at its end"
-        )
+        if any((root / "journal").glob("*")):
+            hint = "they are in journal/: the command at work there publishes them, or the same command given again"
+            raise ConfigError(str(folder), "published points", "none yet", hint)
+        came = "no points.parquet there" if root.is_dir() else "no such folder"
+        raise ConfigError(str(folder), "a sweep's directory", came, "a sweep's directory is printed at its end")
     return SweepDir(root)
 
 

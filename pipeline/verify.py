@@ -137,6 +137,21 @@ def judgement(sweep: SweepDir) -> Judgement:
     return Judgement(_earlier(sweep, ()), claims)
 
 
+def unjudged(sweep: SweepDir, points: Sequence[str]) -> list[str]:
+    """Return those of these points that claim something and have no verdict."""
+    claiming = {name for name in sweep.table_names if sweep.info(name).check}
+    counts = pc.unique(sweep.brief["rows"]).to_pylist()
+    texts = [text for text in counts if text and any(json.loads(text).get(name) for name in claiming)]
+    hashes = sweep.brief["point"].cast(pa.string())
+    open_ones = pc.and_not(pc.is_in(sweep.brief["rows"], value_set=pa.array(texts, pa.string())), pc.is_in(hashes, _judged(sweep)))
+    asked = pc.and_(open_ones, pc.is_in(hashes, value_set=pa.array(points, pa.string())))
+    return list(hashes.filter(asked).to_pylist())
+
+
+def _judged(sweep: SweepDir) -> pa.Array:
+    return pc.unique(_earlier(sweep, ())["point"].drop_null())
+
+
 def _earlier(sweep: SweepDir, without: Sequence[str]) -> pa.Table:
     try:
         checks = read_table(sweep.root / "checks.parquet").cast(CHECKS)

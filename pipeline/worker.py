@@ -35,6 +35,7 @@ from solvers.inline import conforming, start
 _FLUSH_S = 0.7  # a chunk costs some milliseconds: a batch of small points is one
 _FLUSH_BYTES = 64 << 20
 _GROUP = 512
+_PACKING_RESTS = 20  # times as long as a checkpoint took to pack, so that large ones cost at most 5 %
 _FEW_ROWS = 1000
 _DOOMED_S = 60.0
 _BATCH_INDEX = pa.field("batch_index", pa.int32())
@@ -113,7 +114,7 @@ def _drive(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began:
     """Run a solver's generator to its result (returned), passing on what it says."""
     checkpoint, rng = (None, lineage_rng(task.lineage)) if task.resume is None else unpack(task.resume)
     events = start(_form(task.game, type(task.solver).takes), task.solver, task.lineage, workers, (checkpoint, rng))
-    stored = began
+    stored, packing_s = began, 0.0
     result: Result | None = None
     stopped = False
     event = next(events, None)
@@ -126,9 +127,11 @@ def _drive(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began:
                 result = conforming(event, task.solver)
             case Checkpoint(step=step):
                 at_end = step == getattr(task.solver, type(task.solver).extent or "", None)
-                if now - (began if at_end else stored) >= limits.checkpoint_s:
+                rest_s = _PACKING_RESTS * packing_s if limits.checkpoint_s else 0.0  # 0: store every one
+                if now - (began if at_end else stored) >= max(limits.checkpoint_s, rest_s):
                     outbox.saved.append(Saved(task.point, task.lineage, index(step), pack(event, rng)))
-                    stored = now
+                    stored = time.perf_counter()
+                    packing_s = stored - now
             case Progress():
                 numbers = {name: float(value) for name, value in event.metrics.items()}
                 total = None if event.total is None else index(event.total)

@@ -30,7 +30,7 @@ U = TypeVar("U")
 def folder_of(out: str) -> Path:
     """Return the folder on this machine where the sweep of an `out` is worked on: itself, or the mirror of a URI."""
     if not is_uri(out):
-        return Path(out)
+        return Path(out).expanduser()
     return local_path(out) or mirror_of(out)
 
 

@@ -178,6 +178,14 @@ def test_a_stop_after_the_last_heap_takes_nothing_away():
     assert run.throw(Stop()).complete is True
 
 
+def test_a_checkpoint_is_offered_after_every_step(monkeypatch):
+    monkeypatch.setattr("solvers.impartial.mex_dp._OPTIONS_A_STEP", 50_000)
+    said = list(events("0.77", 3_000))
+    steps = [event.done for event in said if isinstance(event, Progress)]
+    assert len(steps) > 50
+    assert [event.step for event in said if isinstance(event, Checkpoint)] == steps
+
+
 def test_yields_between_small_steps_change_nothing(monkeypatch):
     _, fresh = kept("0.156", 3000)
     monkeypatch.setattr(mex_dp, "_OPTIONS_A_STEP", 30_000)
