@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from pipeline.distribution import Bins, bins, distribution
 from pipeline.store import SweepDir, parameter_values, ranks, spans, table_files
-from solvers.schema import Curve, HeatMap, Picture, Strip
+from solvers.schema import Curve, HeatMap, Histogram, Picture, Strip
 
 _ROWS = 300_000
 _LINES = 24
@@ -28,6 +29,7 @@ _LEGEND = 12
 _AXIS_LABELS = 12
 _AXIS_VALUES = 2000
 _CATEGORIES = 12
+_MANY_POINTS = 20
 
 
 def draw_pictures(sweep: SweepDir, folder: Path) -> Iterator[Path]:
@@ -230,4 +232,38 @@ def _row_lengths(sweep: SweepDir, picture: Strip) -> Mapping[str, int]:
     return {point: int(length) for point, length in pairs if length}
 
 
-_KINDS: Mapping[type, Callable[[SweepDir, str, Any, Any], bool]] = {Curve: _curve, HeatMap: _heat_map, Strip: _strip}
+# ---- histograms --------------------------------------------------------------------------------------------------------------
+
+
+def _histogram(sweep: SweepDir, name: str, picture: Histogram, figure: Any) -> bool:
+    table = _first_rows(sweep, name, picture.value)
+    rows_of_points = np.asarray(pc.value_counts(table["point"].combine_chunks()).field("counts"), dtype=np.float64)
+    if len(rows_of_points) < _MANY_POINTS:
+        return False
+    found = bins(rows_of_points) if picture.per_point else distribution([table[one] for one in picture.value])
+    if found is None:
+        return False
+    axes, noun = figure.subplots(), "points" if picture.per_point else "rows"
+    if isinstance(found, Bins):
+        places = np.arange(len(found.counts))
+        if found.single:
+            axes.bar(places + found.first, found.counts)
+        else:
+            edges = np.array([found.edge(bar) for bar in range(len(places))])
+            axes.bar(edges, found.counts, width=0.95 * found.step, align="edge")
+        axes.set(xlabel=", ".join(picture.value) or "rows of a point", ylabel=noun)
+        return True
+    texts = (" ".join("none" if part is None else str(part) for part in value) for value in found.values)
+    axes.barh(np.arange(len(found.counts)), found.counts)
+    axes.set_yticks(np.arange(len(found.counts)), [text[:30].replace("$", r"\$") for text in texts], fontsize=7)
+    axes.invert_yaxis()
+    axes.set(xlabel=f"{noun} (and {found.others} with one of {found.further} other values)" if found.others else noun)
+    return True
+
+
+_KINDS: Mapping[type, Callable[[SweepDir, str, Any, Any], bool]] = {
+    Curve: _curve,
+    HeatMap: _heat_map,
+    Strip: _strip,
+    Histogram: _histogram,
+}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -61,8 +61,25 @@ class Strip:
     title: str = ""
 
 
-Picture = Curve | HeatMap | Strip
-_PICTURES: Mapping[str, type] = {kind.__name__: kind for kind in (Curve, HeatMap, Strip)}
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How the values of columns are distributed over the rows of all points of a sweep, where it has many points.
+
+    A number is counted in bins, text (or several columns, joined) value by value. With `per_point` there is no column: what is
+    counted is how many rows each point has (of those that have any).
+    """
+
+    value: tuple[str, ...]
+    title: str = ""
+    per_point: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if bool(self.value) == self.per_point:
+            raise ValueError(f"a Histogram names columns or counts rows per point, not {self}")
+
+
+Picture = Curve | HeatMap | Strip | Histogram
+_PICTURES: Mapping[str, type] = {kind.__name__: kind for kind in (Curve, HeatMap, Strip, Histogram)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +198,7 @@ def exact(value: Fraction | int) -> str:
 def _columns_of(picture: Any) -> tuple[str, ...]:
     if isinstance(picture, Curve):
         return (picture.x, *picture.y, *picture.by)
-    if isinstance(picture, HeatMap):
+    if isinstance(picture, HeatMap | Histogram):
         return picture.value
     return (picture.index, picture.value)
 

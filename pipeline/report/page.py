@@ -25,10 +25,12 @@ from pipeline.report.findings import (
     outcome_counts,
     points_of,
 )
+from pipeline.report.histogram import histogram
 from pipeline.report.markup import cell_text, chip, data_block, escape, number, page, plural, shortened, spoken, table
 from pipeline.report.pictures import picture_data
 from pipeline.store import DamagedTable, SweepDir, write_text
 from solvers.contract import GRADES
+from solvers.schema import Curve, HeatMap, Histogram, Strip
 
 _NO_SCRIPT = "This picture needs JavaScript; the numbers are in the tables."
 _ROWS = 1000
@@ -165,7 +167,7 @@ class _Report:
             [
                 f'<section id="table-{escape(one.name)}"><h2>{escape(spoken(one.name))}</h2>{about}',
                 claim(one, self.points, self.verify),
-                f'<div class="pictures">{"".join(self._picture(picture, one) for picture in one.info.pictures)}</div>',
+                f'<div class="pictures">{self._pictures(one)}</div>',
                 self._drawings(one),
                 self._rows(one),
                 "</section>",
@@ -181,11 +183,22 @@ class _Report:
         listed = refuted_list(rest, self.points, self.points.varied(np.arange(len(self.sweep.brief))))
         return f"<section><h2>refuted</h2>{listed}</section>" if listed else ""
 
-    def _picture(self, picture: Any, one: Findings) -> str:
+    def _pictures(self, one: Findings) -> str:
+        """Draw what a table asks for. Where histograms say what there is to see, nobody is told that maps do not."""
+        histograms = {picture: _histogram(picture, one) for picture in one.info.pictures if isinstance(picture, Histogram)}
+        enough = any(histograms.values())
+        return "".join(
+            histograms[picture]
+            if isinstance(picture, Histogram)
+            else self._picture(picture, one, silent=enough and isinstance(picture, HeatMap))
+            for picture in one.info.pictures
+        )
+
+    def _picture(self, picture: Curve | HeatMap | Strip, one: Findings, *, silent: bool) -> str:
         data = picture_data(picture, one, self.points, self._other)
         title = escape(picture.title or f"{type(picture).__name__} of {one.name}")
         if isinstance(data, str):
-            return f'<p class="muted">{title}: not drawn. {escape(data)}</p>'
+            return "" if silent else f'<p class="muted">{title}: not drawn. {escape(data)}</p>'
         notes = " ".join(data.pop("notes"))
         title = escape(data["title"])
         thinned = f'<p class="muted note">{escape(notes)}</p>' if notes else ""
@@ -309,6 +322,15 @@ def _importance(one: Findings) -> tuple[bool, bool, bool, str]:
 
 def _is_shown(one: Findings) -> bool:
     return bool(one.info.check or one.info.pictures or one.info.drawing or one.info.headline != "none")
+
+
+def _histogram(picture: Histogram, one: Findings) -> str:
+    drawn = histogram(picture, one)
+    if drawn is None:
+        return ""
+    note = f'<p class="muted note">{escape(" ".join(drawn.notes))}</p>'
+    caption = f"<figcaption>{escape(drawn.title)}</figcaption>"
+    return f'<figure class="Histogram">{caption}<div class="canvas">{drawn.svg}</div>{note}</figure>'
 
 
 def _headlines(one: Findings) -> Integers:

@@ -1,6 +1,7 @@
 """From findings to the data of their pictures, thinned to what an eye and a page can take.
 
 The drawing itself is done in the browser, by `assets/curve.js`, `heatmap.js` and `strip.js`; what is left out is said in `notes`.
+Histograms are few bars and come drawn, see `histogram.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from pipeline.report.findings import Findings, Integers, Parameter, Points, as_float, as_number
 from pipeline.report.markup import cell_text, number, plural, shortened
-from solvers.schema import Curve, HeatMap, Picture, Strip
+from solvers.schema import Curve, HeatMap, Strip
 
 Data = dict[str, Any]
 Floats = npt.NDArray[np.float64]
@@ -37,7 +38,7 @@ class OtherTables(Protocol):
     def __call__(self, name: str) -> Findings | None: ...
 
 
-def picture_data(picture: Picture, findings: Findings, points: Points, other: OtherTables) -> Data | str:
+def picture_data(picture: Curve | HeatMap | Strip, findings: Findings, points: Points, other: OtherTables) -> Data | str:
     """Return what the browser needs to draw a picture, or why there is nothing to draw."""
     data: Data | str
     if not len(findings.table):

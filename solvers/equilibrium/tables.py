@@ -10,7 +10,7 @@ from math import lcm
 import pyarrow as pa
 
 from solvers.forms import BimatrixGame, Matrix, MatrixGame
-from solvers.schema import HeatMap, TableInfo, column, exact, table_schema
+from solvers.schema import HeatMap, Histogram, TableInfo, column, exact, table_schema
 
 EQUILIBRIA = table_schema(
     [
@@ -29,7 +29,12 @@ EQUILIBRIA = table_schema(
         check="solvers.equilibrium.check.equilibria:check_equilibria",
         claims="proved",
         columns=("value", "x", "y", "win", "draw", "lose"),
-        pictures=(HeatMap(("value_float",), "value of the game"), HeatMap(("x_support", "y_support"), "supports")),
+        pictures=(
+            HeatMap(("value_float",), "value of the game"),
+            HeatMap(("x_support", "y_support"), "supports"),
+            Histogram(("value_float",), "values"),
+            Histogram(("x_support", "y_support"), "how often each pair of supports occurs"),
+        ),
         about="Extreme equilibria: optimal strategies of both players that are no mixtures of others, with the value.",
     ),
 )
@@ -54,7 +59,12 @@ BIMATRIX_EQUILIBRIA = table_schema(
         check="solvers.equilibrium.check.bimatrix:check_bimatrix_equilibria",
         claims="proved",
         columns=("u1", "u2", "x", "y", "component"),
-        pictures=(HeatMap(("u1_float",), "what player 1 gets"), HeatMap(("x_support", "y_support"), "supports")),
+        pictures=(
+            HeatMap(("u1_float",), "what player 1 gets"),
+            HeatMap(("x_support", "y_support"), "supports"),
+            Histogram((), "equilibria of a game", per_point=True),
+            Histogram(("x_support", "y_support"), "how often each pair of supports occurs"),
+        ),
         about="Equilibria of a general-sum game. Where all extreme ones are listed (vertex and support enumeration), equilibria "
         "are the mixtures within each set of rows in which every x meets every y, and components are the connected components of "
         "the set of all equilibria; where only some are, components with different numbers may still be one.",

@@ -18,7 +18,7 @@ from solvers.games.octal import Octal
 from solvers.identity import config_text, describe, digest
 from solvers.impartial.mex_dp import MexDp
 from solvers.regret.regret_matching import RegretMatching
-from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
+from solvers.schema import Curve, HeatMap, Histogram, Strip, TableInfo, column, table_schema
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -103,7 +103,9 @@ def sweeps(tmp_path_factory):
 @pytest.mark.parametrize("name", ["map", "curves", "strips"])
 def test_every_picture_is_drawn_without_errors(sweeps, tmp_path, name):
     sweep = sweeps[name]
-    wanted = sum(len(sweep.info(table).pictures) for table in sweep.table_names)
+    tables = [table for table in sweep.table_names if len(sweep.table(table))]  # of an empty one the report says so
+    pictures = [picture for table in tables for picture in sweep.info(table).pictures]
+    wanted = sum(not isinstance(picture, Histogram) for picture in pictures)  # those need no script
 
     text = dom(write_report(sweep), tmp_path)
 

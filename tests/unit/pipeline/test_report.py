@@ -1,5 +1,6 @@
 """The report: everything is shown that should be, nothing a value says becomes markup, nothing odd stops it."""
 
+import html
 import json
 import re
 import time
@@ -12,10 +13,11 @@ import pytest
 from pipeline.report import write_index, write_report
 from pipeline.report.drawing import UnusableDrawing, clean, draw
 from pipeline.report.findings import findings_of, points_of
+from pipeline.report.histogram import histogram
 from pipeline.report.markup import cell_text, data_block, shortened
 from pipeline.report.pictures import picture_data
 from pipeline.store import CHECKS, OUTCOME, POINT, SweepDir, load, parameter_column, point_array, write_table
-from solvers.schema import Curve, HeatMap, Strip, TableInfo, column, table_schema
+from solvers.schema import Curve, HeatMap, Histogram, Strip, TableInfo, column, table_schema
 
 EVIL = "<script>alert(1)</script>\"'&</table>\x01"
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -344,6 +346,103 @@ def test_exact_text_in_many_values_is_shaded(tmp_path):
     write_table(rows_table(schema, [1] * 16, {"value": [f"{n}/7" for n in range(16)]}), tmp_path / "demo/tables/exact.parquet")
 
     assert drawn(made, HeatMap(("value",)), "exact")["numbers"][:3] == [0.0, 0.142857, 0.285714]
+
+
+# ---- histograms --------------------------------------------------------------------------------------------------------------
+
+
+def histogram_sweep(root, rows, pictures, **columns):
+    kinds = {name: pa.array(values).type for name, values in columns.items()}
+    schema = table_schema([column(name, kind) for name, kind in kinds.items()], TableInfo(pictures=pictures))
+    points = points_table({"seed": list(range(len(rows)))})
+    return sweep(root, points, {"values": rows_table(schema, rows, columns)})
+
+
+def hovered(svg):
+    """Return what a reader finds under the pointer, bar by bar."""
+    return [html.unescape(text) for text in re.findall(r"<title>(.*?)</title>", svg)]
+
+
+def bars_of(made, picture):
+    points = points_of(made)
+    found = histogram(picture, findings_of(made, "values", points, None))
+    return None if found is None else hovered(found.svg)
+
+
+def test_numbers_are_counted_in_bins_and_texts_one_by_one(tmp_path):
+    picture, texts = Histogram(("v",)), Histogram(("s", "t"))
+    columns = {"v": [n / 40 for n in range(20)], "s": ["a"] * 15 + ["b"] * 5, "t": [None] * 18 + ["c"] * 2}
+    made = histogram_sweep(tmp_path / "demo", [1] * 20, (picture,), **columns)
+
+    bars = bars_of(made, picture)
+    assert bars[:2] == ["from 0 up to 0.02: 1 row (5 %)", "from 0.02 up to 0.04: 1 row (5 %)"]
+    assert len(bars) == 20
+    said = ["a \u00b7 none: 15 rows (75 %)", "b \u00b7 none: 3 rows (15 %)", "b \u00b7 c: 2 rows (10 %)"]
+    assert bars_of(made, texts) == said
+
+
+def test_rows_per_point_are_counted_by_points(tmp_path):
+    picture = Histogram((), "how many", per_point=True)
+    made = histogram_sweep(tmp_path / "demo", [1] * 15 + [0] * 3 + [3] * 10, (picture,), v=[0] * 45)
+
+    assert bars_of(made, picture) == ["1: 15 points (60 %)", "3: 10 points (40 %)"]
+    assert "25 points." in page_of(made).text
+
+
+def test_few_points_have_no_histogram_and_nothing_is_said(tmp_path):
+    pictures = (Histogram(("v",), "spread"), HeatMap(("v",), "map"))
+
+    page = page_of(histogram_sweep(tmp_path / "demo", [5] * 19, pictures, v=list(range(95))))
+
+    assert "spread" not in page.text
+    assert "map: not drawn. A map needs two swept numbers" in page.text
+
+
+def test_beside_a_histogram_no_map_is_missed(tmp_path):
+    pictures = (HeatMap(("v",), "map"), Histogram(("v",), "spread"), Histogram(("gone",), "empty"))
+    made = histogram_sweep(tmp_path / "demo", [1] * 20, pictures, v=list(range(20)), gone=[float("nan")] * 20)
+
+    page = page_of(made)
+
+    assert "spread" in page.text
+    assert "not drawn" not in page.text
+    assert "empty" not in page.text
+
+
+def test_a_hostile_histogram_is_text(tmp_path):
+    pictures = (
+        Histogram((EVIL,), EVIL),
+        Histogram((EVIL, "n"), EVIL),
+        Histogram(("n",), EVIL),
+        Histogram((), EVIL, per_point=True),
+    )
+    made = histogram_sweep(tmp_path / "demo", [1] * 40, pictures, **{EVIL: [EVIL] * 40, "n": list(range(40))})
+
+    page = page_of(made)
+
+    assert page.text.count(EVIL[:-1]) > 40
+    assert len(page.scripts) == 1
+    assert not [key for key, _ in page.attributes if key.startswith("on")]
+
+
+def test_a_histogram_of_many_rows_takes_no_time(tmp_path):
+    count = 100_000
+    pictures = (Histogram(("v",)), Histogram(("s", "t")), Histogram((), per_point=True))
+    columns = {
+        "v": [n % 997 / 7 for n in range(count)],
+        "s": [f"s{n % 5000}" for n in range(count)],
+        "t": [["a", f"{n % 3}"] for n in range(count)],
+    }
+    made = histogram_sweep(tmp_path / "demo", [1] * count, pictures, **columns)
+    points = points_of(made)
+    findings = findings_of(made, "values", points, None)
+
+    start = time.perf_counter()
+    drawn = [histogram(picture, findings) for picture in pictures]
+
+    assert time.perf_counter() - start < 3  # 0.1 s alone; this machine may be busy
+    assert all(len(one.svg) < 20_000 for one in drawn)
+    assert hovered(drawn[1].svg)[-1].startswith("14,970 others: 99,790 rows")
 
 
 def curve_sweep(root, count=2, steps=5, **columns):

@@ -35,7 +35,7 @@ from pipeline.store import (
 from pipeline.tracking.record import track
 from pipeline.tracking.where import Tracking, ui_command
 from solvers.errors import ConfigError
-from solvers.schema import TableInfo, column, table_schema
+from solvers.schema import Histogram, TableInfo, column, table_schema
 
 
 def known(run_id: str) -> dict:
@@ -190,6 +190,23 @@ def test_a_map_is_drawn_over_the_parameters_its_own_points_have(folder):
     write_rows(sweep.root, "equilibria", EQUILIBRIA, everybody, [1] * 8, [["1"] * 8, ["1"] * 8, [0.5] * 8])
     names = [path.name for path in draw_pictures(load(sweep.root), folder)]
     assert names == ["curves.png", "equilibria.png", "equilibria_2.png", "nimbers.png"]
+
+
+def test_histograms_are_drawn_of_many_points(folder):
+    pictures = (
+        Histogram(("p1",), "texts"),
+        Histogram(("value_float",), "numbers"),
+        Histogram(("p1", "value")),
+        Histogram((), "rows", per_point=True),
+    )
+    schema = table_schema(list(EQUILIBRIA), TableInfo(pictures=pictures))
+    for count, names in ((19, []), (20, ["equilibria.png", "equilibria_2.png", "equilibria_3.png", "equilibria_4.png"])):
+        sweep = make_sweep(folder / f"s{count}", count)
+        points = sweep.points["point"].to_pylist()
+        values = [["$1/3_{$,"] * count, [str(n) for n in range(count)] or None, [n / 7 for n in range(count)]]
+        write_rows(sweep.root, "equilibria", schema, points, [1] * count, values)
+        drawn = draw_pictures(load(sweep.root), folder)
+        assert [path.name for path in drawn if path.name.startswith("equilibria")] == names
 
 
 def test_pictures_are_there(store, tmp_path):

@@ -12,6 +12,7 @@ from solvers.errors import ContractError
 from solvers.schema import (
     Curve,
     HeatMap,
+    Histogram,
     Strip,
     TableInfo,
     column,
@@ -39,6 +40,8 @@ INFO = TableInfo(
         Curve("n", ("nodes",), by=("value",), log_x=True, title="a curve"),
         HeatMap(("value",), "a map"),
         Strip("n", "nodes", 12, "periods.period", "a strip"),
+        Histogram(("n", "value"), "a histogram"),
+        Histogram((), per_point=True),
     ),
     drawing="solvers.family.draw:draw",
     about="What it is",
@@ -71,7 +74,14 @@ def test_a_table_that_says_nothing_claims_nothing():
 
 @pytest.mark.parametrize(
     "text",
-    ["{}", "[]", "nonsense", '{"pictures": [{"kind": "Pie"}], "columns": []}', '{"pictures": [], "columns": [], "colour": 1}'],
+    [
+        "{}",
+        "[]",
+        "nonsense",
+        '{"pictures": [{"kind": "Pie"}], "columns": []}',
+        '{"pictures": [{"kind": "Histogram", "value": []}], "columns": []}',
+        '{"pictures": [], "columns": [], "colour": 1}',
+    ],
 )
 def test_damaged_metadata_are_a_value_error(text):
     with pytest.raises(ValueError):
@@ -94,6 +104,7 @@ def test_claim_and_checker_go_together(check, claims):
         TableInfo(pictures=(Curve("n", ("gone",)),)),
         TableInfo(pictures=(Curve("n", ("nodes",), by=("gone",)),)),
         TableInfo(pictures=(HeatMap(("value", "gone")),)),
+        TableInfo(pictures=(Histogram(("value", "gone")),)),
         TableInfo(pictures=(Strip("n", "gone"),)),
         TableInfo(pictures=(Strip("gone", "n"),)),
     ],
@@ -102,6 +113,12 @@ def test_claim_and_checker_go_together(check, claims):
 def test_columns_that_are_not_there_are_refused(info):
     with pytest.raises(ContractError, match=r"columns that are not there: \['gone'\]"):
         table_schema(COLUMNS, info)
+
+
+@pytest.mark.parametrize(("value", "per_point"), [((), False), (("n",), True)])
+def test_a_histogram_counts_values_or_rows_per_point(value, per_point):
+    with pytest.raises(ValueError, match="names columns or counts rows per point"):
+        Histogram(value, per_point=per_point)
 
 
 def test_conform_gives_a_table_its_metadata():
