@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import socket
 import subprocess
@@ -104,6 +106,12 @@ def test_a_machine_lost_another_one_gained(cluster, undisturbed):
     points = load(cluster.work / "it").points
     assert {name.partition("/")[0] for name in points["node"].to_pylist()} == {"host-a", "host-b", "host-c"}
     assert "(2 cores," in out, "as many batches as the new machine has cores"
+    said = " ".join(out.split())
+    assert re.search(r"host-b/\w{6} is gone; its points run again elsewhere", said)
+    assert re.search(r"host-c/\w{6} \(2\) joined", said)
+    where = json.loads((cluster.work / "it" / "status.json").read_text())["where"]
+    assert "host-c/" in where
+    assert "host-b/" not in where
 
 
 @pytest.mark.long
