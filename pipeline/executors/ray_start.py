@@ -117,7 +117,9 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
     ConfigError
         If there is none, or it does not take us.
     """
-    place = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address
+    place = os.environ.get("RAY_ADDRESS") or address if address == "auto" else address
+    if place == "auto":
+        place = _found_here()
     if "://" in place:
         raise ConfigError("compute.address", "HOST:PORT of a Ray cluster's head", repr(place), "6379 is its usual port")
     host, _, port = place.rpartition(":")
@@ -150,6 +152,25 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
             )
     except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         raise ConfigError("compute.address", "a Ray cluster", repr(place), _what_would_do(error, place)) from error
+
+
+def _found_here() -> str:
+    """Return the address of the cluster that this machine belongs to.
+
+    Raises
+    ------
+    ConfigError
+        If there is none: what Ray remembers of one that has ended does not count.
+    """
+    from ray._private import services  # noqa: PLC0415
+
+    try:
+        place: str = services.canonicalize_bootstrap_address_or_die("auto")
+        knock(place)
+    except (OSError, ValueError) as error:
+        hint = "none runs on this machine: ray start --head, or compute.address=HOST:PORT"
+        raise ConfigError("compute.address", "a Ray cluster", "'auto'", hint) from error
+    return place
 
 
 def _what_would_do(error: Exception, place: str) -> str:

@@ -13,6 +13,8 @@ from pipeline.events import Limits
 from pipeline.executors import ray as on_ray
 from pipeline.executors.inline import InlineExecutor
 from pipeline.executors.ray import RayExecutor, _Node
+from pipeline.executors.ray_start import connect
+from solvers.errors import ConfigError
 
 A, B, C = (_Node(letter * 8, f"host-{letter}", cores) for letter, cores in (("a", 1), ("b", 2), ("c", 4)))
 
@@ -77,3 +79,18 @@ def test_status_tells_where_points_run_by_now(fake, monkeypatch):
     monkeypatch.setattr(InlineExecutor, "poll", moved)
     assert fake("solver=walk", "solver.steps=20", "out=it", "verify=false", "tracking=off").status == 0
     assert json.loads(Path("it/status.json").read_text())["where"] == "another process"
+
+
+@pytest.mark.parametrize("remembered", [None, "127.0.0.1:9"], ids=["never", "no more"])
+def test_auto_where_no_cluster_runs(monkeypatch, remembered):
+    from ray._private import services
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(services, "find_gcs_addresses", frozenset)
+    monkeypatch.setattr(services, "find_bootstrap_address", lambda _: remembered)
+    with pytest.raises(ConfigError) as refused:
+        connect("auto")
+    assert str(refused.value) == (
+        "compute.address: expected a Ray cluster, got 'auto' "
+        "(none runs on this machine: ray start --head, or compute.address=HOST:PORT)"
+    )
