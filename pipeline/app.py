@@ -149,15 +149,9 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
 
 def _status(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("status", words, options, range(1, 2), ("to",))
-    from pathlib import Path  # noqa: PLC0415
-
-    from pipeline.remote import fetched, is_remote, who_works  # noqa: PLC0415
     from pipeline.status import show_status  # noqa: PLC0415
 
-    folder = fetched(words[0]) if _URI.match(words[0]) else Path(words[0])
-    if is_remote(words[0]) and (who := who_works(words[0])) and options.get("to") is None:
-        console.print(who, soft_wrap=True)
-    show_status(folder, options.get("to"), console)
+    show_status(words[0], options.get("to"), console)
     return 0
 
 
@@ -202,7 +196,7 @@ def _sweep(given: list[str], console: Console) -> int:
             arguments.append("experiment=tour")
         return _hand_to_hydra(arguments, without_password(command), console)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
-        if isinstance(error, ConfigError):
+        if isinstance(error, MinimexError):
             raise
         _complain(in_our_words(error, [*GROUPS, *PLAIN_KEYS, "sweep.grid", "sweep.zip", "sweep.union"]))
         return REFUSED

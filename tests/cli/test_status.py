@@ -8,6 +8,8 @@ import time
 import pytest
 from conftest_tools import FAKE, start
 
+from pipeline.journal import locked
+
 LONG = ["solver=walk", "solver.steps=4000", "solver.pause_s=0.05", "compute.checkpoint_s=0", "compute=inline", "out=outs/it"]
 
 
@@ -62,14 +64,22 @@ def test_a_killed_sweep_says_how_to_go_on(running, minimex):
     assert "solver.steps=4000" in answer.text
 
 
-def test_an_ended_sweep_and_a_folder_of_sweeps(fake, minimex):
+def test_an_ended_sweep_and_a_folder_of_sweeps(fake, minimex, workdir):
     fake("solver=trivial", "seed=range(0,7)", "out=outs/one")
     fake("solver=trouble", "solver.points=[1]", "game.values=[1]", "out=outs/two")
-    assert "outs/one: not running · points recorded: 7 done" in minimex("status", "outs/one").text
+    assert "outs/one: ended · 7/7 points: 7 done" in minimex("status", "outs/one").text
     both = minimex("status", "outs").text
-    assert "outs/one: not running · points recorded: 7 done" in both
-    assert "outs/two: not running · points recorded: 1 failed" in both
+    assert "outs/one: ended · 7/7 points: 7 done" in both
+    assert "outs/two: ended · 1/1 points: 1 failed" in both
     assert "go on" not in both
+    (workdir / "outs" / "one" / "status.json").unlink()  # as before there was one
+    assert "outs/one: not running · points recorded: 7 done" in minimex("status", "outs/one").text
+
+
+def test_one_that_just_starts_runs(minimex, workdir):
+    with locked(workdir / "outs" / "it"):
+        for place in ("outs/it", "outs"):
+            assert "outs/it: running; starting, publishing or judging · points recorded: none" in minimex("status", place).text
 
 
 def test_what_is_no_sweep_is_refused(minimex, workdir):
