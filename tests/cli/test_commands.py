@@ -525,3 +525,16 @@ def test_encodings_of_long_tables(minimex):
     encodings = {group.column(place).path_in_schema: group.column(place).encodings for place in range(group.num_columns)}
     assert "DELTA_BINARY_PACKED" in encodings["n"]
     assert "BYTE_STREAM_SPLIT" in encodings["nimber"]
+
+
+@pytest.mark.parametrize("words", [("show",), ("status",), ("verify",), ("report",), ("dry_run",)], ids=lambda words: words[0])
+def test_damaged_points_are_said_once_with_their_cure(minimex, fake, words):
+    assert fake("solver=trivial", "seed=1,2", "out=it").status == 0
+    path = Path("it/points.parquet")
+    path.write_bytes(path.read_bytes()[:200])
+    answer = fake("solver=trivial", "seed=1,2", "out=it", "dry_run=true") if words == ("dry_run",) else minimex(*words, "it")
+    assert answer.status == 2
+    assert answer.text.startswith("minimex: it/points.parquet: cannot be read (")
+    assert answer.text.endswith("); the sweep's own command, given again, computes what it held")
+    assert fake("solver=trivial", "seed=1,2", "out=it").status == 0
+    assert minimex("show", "it").status == 0
