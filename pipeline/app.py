@@ -80,7 +80,12 @@ def _dispatch(given: list[str], console: Console) -> int:
         if "-h" in words or "--help" in words:
             console.print(f"usage: {_USAGE[given[0]]}", markup=False)
             return 0
-        return commands[given[0]](words, options, console)
+        try:
+            return commands[given[0]](words, options, console)
+        except ConfigError as error:
+            if error.path == "out":  # what a URI is elsewhere
+                raise ConfigError("DIR", error.wanted, error.came, error.hint) from error
+            raise
     if given and re.fullmatch(r"[a-z]+", given[0]):
         raise ConfigError("command", "a subcommand or key=value", repr(given[0]), did_you_mean(given[0], commands))
     return _sweep(given, console)
@@ -132,7 +137,7 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("report", words, options, range(1, 2))
     from pathlib import Path  # noqa: PLC0415
 
-    from pipeline.remote import give_back  # noqa: PLC0415
+    from pipeline.remote import folder_of, give_back, is_remote, without_secrets  # noqa: PLC0415
     from pipeline.report import write_index, write_report  # noqa: PLC0415
     from pipeline.store import load  # noqa: PLC0415
 
@@ -143,7 +148,10 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
         sweep = load(words[0])
         path = write_report(sweep)
         give_back(words[0], sweep.root, console.print)
-    console.print(str(path), soft_wrap=True)
+    if not is_remote(words[0]):
+        console.print(str(path), soft_wrap=True)
+    elif sweep.root == folder_of(words[0]):  # else it goes with the command
+        console.print(f"report of {without_secrets(words[0])}, a copy to open here: {path}", soft_wrap=True)
     return 0
 
 

@@ -141,7 +141,7 @@ def at_work(out: str | None, say: Say) -> Iterator[Remote | None]:
         yield None
         return
     store, mirror = open_store(out), mirror_of(out)
-    with contextlib.ExitStack() as held:
+    with _nothing_left_of_a_refusal(mirror), contextlib.ExitStack() as held:
         try:
             held.enter_context(locked(mirrors.beside(mirror)))
         except DirectoryBusy:
@@ -154,6 +154,23 @@ def at_work(out: str | None, say: Say) -> Iterator[Remote | None]:
         except StoreLost as error:
             raise ConfigError("out", "a store that can be reached and written", repr(store.shown), str(error)) from error
         yield Remote(store, mirror, lease, say)
+
+
+@contextlib.contextmanager
+def _nothing_left_of_a_refusal(mirror: Path) -> Iterator[None]:
+    """Remove what a request has made that was refused before it did anything: the folder of the lock, and those above it."""
+    beside = mirrors.beside(mirror)
+    made = [folder for folder in (beside.parent, beside.parent.parent) if not folder.exists()]
+    fresh = not beside.exists()
+    try:
+        yield
+    except (ConfigError, DirectoryBusy):
+        if fresh:
+            shutil.rmtree(beside, ignore_errors=True)
+        for folder in made:
+            with contextlib.suppress(OSError):  # somebody else's things are in it
+                folder.rmdir()
+        raise
 
 
 def fetched(uri: str) -> Path:

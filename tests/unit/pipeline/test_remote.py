@@ -517,6 +517,54 @@ def test_a_link_in_a_mirror_is_not_pushed(store, mirror, tmp_path):
     assert stands(store, tmp_path) == FILES
 
 
+# ---- a request that is refused -----------------------------------------------------------------------------------------------
+
+
+def test_a_refused_request_leaves_nothing_behind(home):
+    with pytest.raises(ConfigError), at_work(URI, print):
+        raise ConfigError("compute.address", "a cluster", "none")
+    home.put("manifest.json", b"{}")
+    with pytest.raises(ConfigError):
+        at_work(URI, print).__enter__()
+    home.remove("manifest.json")
+    home.put(NAME, foreign())
+    with pytest.raises(DirectoryBusy):
+        at_work(URI, print).__enter__()
+    assert not Path("outputs").exists()
+
+
+def test_but_nothing_of_somebody_else_goes(home):
+    Path("outputs/it").mkdir(parents=True)
+    with at_work(URI, print), pytest.raises(DirectoryBusy), at_work(URI, print):
+        pass
+    assert sorted(path.name for path in Path("outputs").rglob("*")) == [".it-" + mirror_of(URI).name[3:], ".remote", "_lock", "it"]
+
+
+def test_a_command_that_reads_says_what_its_operand_is(minimex):
+    for command in ("status", "show", "verify", "report", "track"):
+        answer = minimex(command, "s3://bucket")
+        assert answer.status == 2
+        assert answer.err.startswith("minimex: DIR: expected s3://BUCKET/NAME, got 's3://bucket'"), answer.err
+
+
+# ---- what commands call it ---------------------------------------------------------------------------------------------------
+
+
+def test_commands_call_it_by_its_uri(home, fake, minimex, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert fake("solver=trivial", "seed=range(0,7)", f"out={URI}").status == 0
+    for words in (["show", URI], ["show", URI, "points"], ["status", URI]):
+        answer = minimex(*words)
+        assert (answer.status, "outputs" in answer.text) == (0, False), answer.text
+    assert f"minimex show {URI} TABLE shows one" in minimex("show", URI).text
+    assert minimex("status", URI).text == f"{URI}: ended · 7/7 points: 7 done"
+    assert f"report of {URI}, a copy to open here: {mirror_of(URI)}/report.html" in minimex("report", URI).text
+    mirrors = Path("outputs")
+    mirrors.rename("elsewhere")
+    mirrors.write_text("in the way")
+    assert minimex("report", URI).text == f"stored {URI}"
+
+
 # ---- leases ------------------------------------------------------------------------------------------------------------------
 
 
@@ -695,6 +743,9 @@ def test_where_there_is_none_it_says_so_by_its_uri_and_leaves_nothing_behind(hom
         ("gs://anonymous@bucket/a", "gs://anonymous@bucket/a"),
         ("abfs://container:password@account.dfs.core.windows.net/a", "abfs://container@account.dfs.core.windows.net/a"),
         ("hdfs://user:password@host:9000/a#part", "hdfs://user@host:9000/a"),
+        ("s3://", "s3://"),
+        ("s3:///a", "s3:///a"),
+        ("file:///a/b/", "file:///a/b"),
     ],
 )
 def test_secrets_are_never_shown(uri, shown):
