@@ -17,6 +17,8 @@ from solvers.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
 
+_PER_CORE = 4  # workers that share a core only get in each other's way
+
 
 @dataclass(frozen=True, slots=True)
 class Compute:
@@ -38,9 +40,10 @@ class Compute:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigError(name, "a number above 0", repr(value))
-        most = 4 * (os.cpu_count() or 1)
-        if self.kind == "ray" and self.cpus is not None and self.cpus > most:
-            raise ConfigError("cpus", f"at most {most} on this machine", repr(self.cpus), "null: all its cores")
+        cores = os.cpu_count() or 1
+        if self.kind == "ray" and self.cpus is not None and self.cpus > _PER_CORE * cores:
+            most = f"at most {_PER_CORE * cores} on this machine, {_PER_CORE} times its {cores} core{'s' if cores > 1 else ''}"
+            raise ConfigError("cpus", most, repr(self.cpus), "null: all its cores")
         for name in ("checkpoint_s", "patience_s"):
             if getattr(self, name) < 0:
                 raise ConfigError(name, "a number of at least 0", repr(getattr(self, name)))

@@ -208,6 +208,8 @@ def test_seeds_follow_into_random_games(fake):
             "trsut: expected a key minimex knows, got an unknown key (did you mean trust?)",
         ),
         (["game=octal", "solver=mex_dp", "compute.cups=2"], "compute.cups: expected a key minimex knows"),
+        (["game=octal", "solver=mex_dp", "compute.adress=x"], "(did you mean compute.address?)"),
+        (["game=octal", "solver=mex_dp", "tracking.zzz=x"], "(there are: tracking.child_runs, tracking.kind, tracking.uri)"),
         (["experiment=tuor"], "(did you mean tour?)"),
         (["game=octal", "solver=mex_dp", "compute.timeout_s=-1"], "compute.timeout_s: expected a number above 0"),
         (
