@@ -54,11 +54,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _complain(f"{where}{(error.strerror or str(error)).lower()}; what was saved stays, the same command goes on")
+        _complain(_of_the_disk(error, sweeping=not given or given[0] not in _USAGE))
         status = FAILED
     sys.stdout.flush()
     sys.exit(status)
+
+
+def _of_the_disk(error: OSError, *, sweeping: bool) -> str:
+    """Say what could not be read or written; a note on the error says what that was."""
+    where = f"{error.filename}: " if error.filename else ""
+    what = f"{where}{''.join(f'{note}: ' for note in getattr(error, '__notes__', ()))}{(error.strerror or str(error)).lower()}"
+    return f"{what}; what was saved stays, the same command goes on" if sweeping else what
 
 
 def _complain(text: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 
+from pipeline.errors import reason_of
 from pipeline.remote import folder_of
 from pipeline.tracking.where import Tracking
 from solvers.builder import make
@@ -74,8 +75,19 @@ class Settings:
             raise ConfigError("out", "a folder", "nothing", "out=DIR, or leave it out for outputs/NAME")
 
     def folder(self, default: str) -> Path:
-        """Return the sweep's directory on this machine: of a URI its mirror."""
-        return folder_of(self.out) if self.out is not None else Path("outputs") / default
+        """Return the sweep's directory on this machine: of a URI its mirror.
+
+        Raises
+        ------
+        ConfigError
+            If the disk takes no such name, or lets nobody look there.
+        """
+        folder = folder_of(self.out) if self.out is not None else Path("outputs") / default
+        try:
+            folder.exists()
+        except OSError as error:
+            raise ConfigError("out", "a folder that can be written", repr(str(folder)), reason_of(error)) from error
+        return folder
 
 
 PLAIN_KEYS = ("seed", "out", "dry_run", "on_error", "retry_failed", "skip_impossible", "verify", "quiet", "trust")

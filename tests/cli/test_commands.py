@@ -540,3 +540,22 @@ def test_damaged_points_are_said_once_with_their_cure(minimex, fake, words):
     assert answer.text.endswith("); the sweep's own command, given again, computes what it held")
     assert fake("solver=trivial", "seed=1,2", "out=it").status == 0
     assert minimex("show", "it").status == 0
+
+
+def test_a_report_that_cannot_be_written_is_no_sweep_that_goes_on(minimex, fake):
+    assert fake("solver=trivial", "seed=1,2", "out=outs/it").status == 0
+    for page, words in (("outs/it/report.html", "outs/it"), ("outs/index.html", "outs")):
+        Path(page).unlink(missing_ok=True)
+        Path(page).mkdir()
+        answer = minimex("report", words)
+        assert answer.status == 1
+        assert answer.text == f"minimex: {page}: the report could not be written: is a directory"
+
+
+def test_a_name_that_no_disk_takes_is_refused(minimex, fake):
+    for more in ([], ["dry_run=true"]):
+        answer = fake("solver=trivial", f"out={'a' * 300}", *more)
+        assert answer.status == 2
+        assert "minimex: out: expected a folder that can be written, got 'aaa" in answer.text
+        assert answer.text.endswith("(file name too long)")
+    assert "goes on" not in minimex("show", "a" * 300).text
