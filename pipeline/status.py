@@ -47,6 +47,7 @@ class StatusFile:
             "pid": os.getpid(),
             "where": where,
             "began": _stamp(time.time()),
+            "recorded_before": _recorded_before(root),
         }
         self.last: float | None = None
         self.standing: Standing | None = None
@@ -67,6 +68,15 @@ class StatusFile:
             return
         with contextlib.suppress(OSError):
             write_text(self.path, json.dumps(self.about | _told(self.standing, state), indent=1))
+
+
+def _recorded_before(root: Path) -> int | None:
+    """Return how many points of any command are recorded already; None: who knows."""
+    try:
+        points = recorded_points(root)
+    except (DamagedTable, OSError):
+        return None
+    return 0 if points is None else len(points)
 
 
 def _told(standing: Standing, state: str) -> dict[str, Any]:
@@ -263,16 +273,23 @@ def _lines_of_one_at_rest(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
 
 
 def _lines_of_one_that_computes(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
-    finished, total = told.get("finished", {}), told.get("points", 0)
-    done = sum(finished.values()) + told.get("known_before", 0)
-    parts = [f"{done:,}/{total:,} points"]
-    parts += [f"{count:,} {status}" for status, count in sorted(finished.items()) if status != "done"]
+    finished, recorded = told.get("finished", {}), told["recorded"]
+    in_all, before = sum(recorded.values()), told.get("recorded_before")
+    new = in_all - before if before is not None else 0  # the journal is ahead of what the driver told up to two seconds ago
+    done = told.get("known_before", 0) + max(sum(finished.values()), new)
+    others = in_all > done  # points of other commands, or to be tried again
+    counts = (
+        finished if others else {status: max(finished.get(status, 0), recorded.get(status, 0)) for status in finished | recorded}
+    )
+    parts = [f"{done:,}/{told.get('points', 0):,} points"]
+    parts += [f"{count:,} {status}" for status, count in sorted(counts.items()) if status != "done"]
     parts.append(rate_text(told.get("points_per_s", 0.0)))
     if told.get("left_s") is not None:
         parts.append(f"about {duration(told['left_s'])} left")
     parts.append(f"{told.get('busy')}/{told.get('slots')} busy")
     yield f"{sweep.name}: running for {duration(_seconds_since(told.get('began')))} · {' · '.join(parts)}"
-    yield f"  {told.get('where')}, process {told.get('pid')} on {told.get('host')} · points recorded: {_counts(told)}"
+    more = f" · in the directory: {_counts(told)}" if others else ""
+    yield f"  {told.get('where')}, process {told.get('pid')} on {told.get('host')}{more}"
     silent = _seconds_since(told.get("updated"))
     if silent > _SILENT_S and not sweep.who:
         yield f"  nothing heard from it for {duration(silent)}"

@@ -82,6 +82,34 @@ def test_one_that_just_starts_runs(minimex, workdir):
             assert "outs/it: running; starting, publishing or judging · points recorded: none" in minimex("status", place).text
 
 
+def test_points_are_counted_once(fake, minimex, workdir):
+    fake("solver=trivial", "seed=range(0,7)", "out=outs/it")
+    file = workdir / "outs" / "it" / "status.json"
+    ended = json.loads(file.read_text())
+
+    def says(**more):
+        file.write_text(json.dumps(ended | {"state": "computing", "points": 40, **more}))
+        with locked(file.parent):
+            return minimex("status", "outs/it").text
+
+    behind = says(finished={"done": 5})
+    assert "· 7/40 points ·" in behind, "the journal knows more"
+    assert "7 done" not in behind
+    ahead = says(finished={"done": 8, "failed": 1})
+    assert "· 9/40 points · 1 failed ·" in ahead, "not all is committed"
+    assert "7 done" not in ahead
+    others = says(finished={"done": 2}, recorded_before=5)
+    assert "· 2/40 points ·" in others
+    assert "in the directory: 7 done" in others
+    assert "· 2/40 points ·" in says(finished={"done": 2}, recorded_before=None)
+
+
+def test_points_of_commands_before_are_told_apart(fake, workdir):
+    for first in (0, 7):
+        fake("solver=trivial", f"seed=range({first},{first + 7})", "out=outs/it")
+        assert told(workdir)["recorded_before"] == first
+
+
 def test_what_is_no_sweep_is_refused(minimex, workdir):
     (workdir / "empty").mkdir()
     for name in ("empty", "nowhere"):
