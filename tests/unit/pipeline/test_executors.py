@@ -13,7 +13,7 @@ from pipeline.events import Limits
 from pipeline.executors import ray as on_ray
 from pipeline.executors.inline import InlineExecutor
 from pipeline.executors.ray import RayExecutor, _Node
-from pipeline.executors.ray_start import connect
+from pipeline.executors.ray_start import _what_would_do, connect
 from solvers.errors import ConfigError
 
 A, B, C = (_Node(letter * 8, f"host-{letter}", cores) for letter, cores in (("a", 1), ("b", 2), ("c", 4)))
@@ -94,3 +94,9 @@ def test_auto_where_no_cluster_runs(monkeypatch, remembered):
         "compute.address: expected a Ray cluster, got 'auto' "
         "(none runs on this machine: ray start --head, or compute.address=HOST:PORT)"
     )
+
+
+def test_what_ray_says_comes_without_its_traceback():
+    pasted = 'no GCS. Traceback (most recent call last):\n  File "x.py", line 1, in f\n    g()\nray.RpcError: status: 404\n'
+    assert _what_would_do(RuntimeError(pasted), "h:1") == "ray.RpcError: status: 404"
+    assert _what_would_do(RuntimeError("no GCS.\nGone."), "h:1") == "no GCS. Gone."
