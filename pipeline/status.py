@@ -148,7 +148,9 @@ class Sweep:
 
     @classmethod
     def here(cls, root: Path, name: str = "") -> Sweep:
-        return cls(root, name or str(root), _is_locked(root), "", _last_word(root))
+        running, told = _is_locked(root), _last_word(root)
+        before = running and told.get("host") == platform.node() and not Path(f"/proc/{told.get('pid')}").exists()
+        return cls(root, name or str(root), running, "", {} if before and Path("/proc/self").exists() else told)
 
     @classmethod
     def at(cls, uri: str) -> Sweep:

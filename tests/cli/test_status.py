@@ -53,7 +53,7 @@ def test_a_running_sweep_says_how_far_its_long_points_are(running, minimex):
     assert as_json["solving"][0]["metrics"]["total"] > 0
 
 
-def test_a_killed_sweep_says_how_to_go_on(running, minimex):
+def test_a_killed_sweep_says_how_to_go_on(running, minimex, workdir):
     running.kill()
     running.wait()
     answer = minimex("status", "outs/it")
@@ -62,6 +62,8 @@ def test_a_killed_sweep_says_how_to_go_on(running, minimex):
     assert "ended without a word" in answer.text
     assert "the same command goes on: minimex" in answer.text
     assert "solver.steps=4000" in answer.text
+    with locked(workdir / "outs" / "it"):  # as by the next one while it starts
+        assert "outs/it: running; starting, publishing or judging" in minimex("status", "outs/it").text
 
 
 def test_an_ended_sweep_and_a_folder_of_sweeps(fake, minimex, workdir):
