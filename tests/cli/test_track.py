@@ -93,7 +93,7 @@ def test_the_same_command_tries_again_until_it_is_recorded(minimex):
         (["outs/it", "uri=host:5000"], "uri: expected sqlite:/// and a path, got 'host:5000' (for a server, tracking=server)"),
         (["outs/it", "url=http://host"], "did you mean uri"),
         (["outs"], "a folder of sweeps"),
-        (["nowhere"], "no points.parquet there"),
+        (["nowhere"], "no such folder"),
         ([], "usage: minimex track DIR"),
     ],
 )
