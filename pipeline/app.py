@@ -55,11 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _complain(f"{where}{(error.strerror or str(error)).lower()}; what was saved stays, the same command goes on")
+        _complain(_of_the_disk(error, sweeping=not given or given[0] not in _USAGE))
         status = FAILED
     sys.stdout.flush()
     sys.exit(status)
+
+
+def _of_the_disk(error: OSError, *, sweeping: bool) -> str:
+    """Say what could not be read or written; a note on the error says what that was."""
+    where = f"{error.filename}: " if error.filename else ""
+    what = f"{where}{''.join(f'{note}: ' for note in getattr(error, '__notes__', ()))}{(error.strerror or str(error)).lower()}"
+    return f"{what}; what was saved stays, the same command goes on" if sweeping else what
 
 
 def _complain(text: str) -> None:
@@ -82,7 +88,12 @@ def _dispatch(given: list[str], console: Console) -> int:
         if "-h" in words or "--help" in words:
             console.print(f"usage: {_USAGE[given[0]]}", markup=False)
             return 0
-        return commands[given[0]](words, options, console)
+        try:
+            return commands[given[0]](words, options, console)
+        except ConfigError as error:
+            if error.path == "out":  # what a URI is elsewhere
+                raise ConfigError("DIR", error.wanted, error.came, error.hint) from error
+            raise
     if given and re.fullmatch(r"[a-z]+", given[0]):
         raise ConfigError("command", "a subcommand or key=value", repr(given[0]), did_you_mean(given[0], commands))
     return _sweep(given, console)
@@ -137,7 +148,7 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("report", words, options, range(1, 2))
     from pathlib import Path  # noqa: PLC0415
 
-    from pipeline.remote import give_back  # noqa: PLC0415
+    from pipeline.remote import folder_of, give_back, is_remote, without_secrets  # noqa: PLC0415
     from pipeline.report import write_index, write_report  # noqa: PLC0415
     from pipeline.store import load  # noqa: PLC0415
 
@@ -148,21 +159,18 @@ def _report(words: list[str], options: dict[str, str], console: Console) -> int:
         sweep = load(words[0])
         path = write_report(sweep)
         give_back(words[0], sweep.root, console.print)
-    console.print(str(path), soft_wrap=True)
+    if not is_remote(words[0]):
+        console.print(str(path), soft_wrap=True)
+    elif sweep.root == folder_of(words[0]):  # else it goes with the command
+        console.print(f"report of {without_secrets(words[0])}, a copy to open here: {path}", soft_wrap=True)
     return 0
 
 
 def _status(words: list[str], options: dict[str, str], console: Console) -> int:
     _operands("status", words, options, range(1, 2), ("to",))
-    from pathlib import Path  # noqa: PLC0415
-
-    from pipeline.remote import fetched, is_remote, who_works  # noqa: PLC0415
     from pipeline.status import show_status  # noqa: PLC0415
 
-    folder = fetched(words[0]) if _URI.match(words[0]) else Path(words[0])
-    if is_remote(words[0]) and (who := who_works(words[0])) and options.get("to") is None:
-        console.print(who, soft_wrap=True)
-    show_status(folder, options.get("to"), console)
+    show_status(words[0], options.get("to"), console)
     return 0
 
 
@@ -216,7 +224,7 @@ def _sweep(given: list[str], console: Console) -> int:
             arguments.append("experiment=tour")
         return _hand_to_hydra(arguments, without_password(command), console)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
-        if isinstance(error, ConfigError):
+        if isinstance(error, MinimexError):
             raise
         _complain(in_our_words(error, [*GROUPS, *PLAIN_KEYS, "sweep.grid", "sweep.zip", "sweep.union"]))
         return REFUSED

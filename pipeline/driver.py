@@ -120,6 +120,8 @@ class Run:
                 self._take_in(chunk)
                 standing.take(chunk, scheduler.current(), scheduler.busy, executor.slots)
                 for watcher in watchers:
+                    if isinstance(watcher, StatusFile):
+                        watcher.about["where"] = executor.where  # machines come and go
                     watcher.update(chunk, standing)
                 if self.buffer.is_due():
                     self.commit()

@@ -10,12 +10,15 @@ from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 
+from pipeline.errors import reason_of
 from pipeline.remote import folder_of
 from pipeline.tracking.where import Tracking
 from solvers.builder import make
 from solvers.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
+
+_PER_CORE = 4  # workers that share a core only get in each other's way
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,10 @@ class Compute:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigError(name, "a number above 0", repr(value))
-        most = 4 * (os.cpu_count() or 1)
-        if self.kind == "ray" and self.cpus is not None and self.cpus > most:
-            raise ConfigError("cpus", f"at most {most} on this machine", repr(self.cpus), "null: all its cores")
+        cores = os.cpu_count() or 1
+        if self.kind == "ray" and self.cpus is not None and self.cpus > _PER_CORE * cores:
+            most = f"at most {_PER_CORE * cores} on this machine, {_PER_CORE} times its {cores} core{'s' if cores > 1 else ''}"
+            raise ConfigError("cpus", most, repr(self.cpus), "null: all its cores")
         for name in ("checkpoint_s", "patience_s"):
             if getattr(self, name) < 0:
                 raise ConfigError(name, "a number of at least 0", repr(getattr(self, name)))
@@ -71,8 +75,19 @@ class Settings:
             raise ConfigError("out", "a folder", "nothing", "out=DIR, or leave it out for outputs/NAME")
 
     def folder(self, default: str) -> Path:
-        """Return the sweep's directory on this machine: of a URI its mirror."""
-        return folder_of(self.out) if self.out is not None else Path("outputs") / default
+        """Return the sweep's directory on this machine: of a URI its mirror.
+
+        Raises
+        ------
+        ConfigError
+            If the disk takes no such name, or lets nobody look there.
+        """
+        folder = folder_of(self.out) if self.out is not None else Path("outputs") / default
+        try:
+            folder.exists()
+        except OSError as error:
+            raise ConfigError("out", "a folder that can be written", repr(str(folder)), reason_of(error)) from error
+        return folder
 
 
 PLAIN_KEYS = ("seed", "out", "dry_run", "on_error", "retry_failed", "skip_impossible", "verify", "quiet", "trust")

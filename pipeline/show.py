@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.findings import cell_text, fitting_table, joined
+from pipeline.remote import is_remote, without_secrets
 from pipeline.store import SweepDir, load
 from pipeline.verify import judgement
 from solvers.errors import ConfigError, did_you_mean
@@ -30,23 +31,24 @@ def show(folder: str, table: str | None, to: str | None, console: Console) -> No
         If there is no such sweep, table or format.
     """
     sweep = load(folder)
+    name = without_secrets(folder) if is_remote(folder) else str(sweep.root)
     if to is not None and to not in FORMATS:
         raise ConfigError("to", f"one of {', '.join(FORMATS)}", repr(to), did_you_mean(to, FORMATS))
     if table is None:
         if to is not None:
             raise ConfigError("TABLE", "a table to write", "nothing", f"one of {', '.join(('points', *sweep.table_names))}")
-        _show_overview(sweep, console)
+        _show_overview(sweep, name, console)
         return
     rows = sweep.points if table == "points" else joined(sweep, table)
     if to is not None:
         FORMATS[to](rows, sys.stdout)
     else:
-        _show_rows(sweep, table, rows, console)
+        _show_rows(sweep, name, table, rows, console)
 
 
-def _show_overview(sweep: SweepDir, console: Console) -> None:
+def _show_overview(sweep: SweepDir, place: str, console: Console) -> None:
     statuses = sweep.points.group_by("status").aggregate([([], "count_all")]).to_pylist()
-    console.print(f"{sweep.root}: " + ", ".join(f"{row['count_all']:,} {row['status']}" for row in statuses))
+    console.print(f"{place}: " + ", ".join(f"{row['count_all']:,} {row['status']}" for row in statuses))
     counts = judgement(sweep).counts()
     overview = Table(box=None, pad_edge=False, header_style="")
     for name in ("table", "rows", "verdicts", "about"):
@@ -56,10 +58,10 @@ def _show_overview(sweep: SweepDir, console: Console) -> None:
         about = sweep.info(name).about or ("what solves said on their way" if name == "progress" else "")
         overview.add_row(name, f"{len(sweep.table(name)):,}", grades, about)
     console.print(overview)
-    console.print(f"minimex show {sweep.root} TABLE shows one; to=csv, json or latex writes it", style="dim", soft_wrap=True)
+    console.print(f"minimex show {place} TABLE shows one; to=csv, json or latex writes it", style="dim", soft_wrap=True)
 
 
-def _show_rows(sweep: SweepDir, name: str, rows: pa.Table, console: Console) -> None:
+def _show_rows(sweep: SweepDir, place: str, name: str, rows: pa.Table, console: Console) -> None:
     constant = [one for one in sweep.parameters if one not in sweep.varied and one in rows.schema.names]
     if constant and len(sweep.points):
         said = ", ".join(f"{one}={cell_text(sweep.points[one][0].as_py())}" for one in constant)
@@ -73,7 +75,7 @@ def _show_rows(sweep: SweepDir, name: str, rows: pa.Table, console: Console) -> 
     rest = [f"{len(rows) - _SCREEN_ROWS:,} more rows"] if len(rows) > _SCREEN_ROWS else []
     rest += [f"also {', '.join(left_out)}"] if left_out else []
     if rest:
-        console.print(f"{'; '.join(rest)}: minimex show {sweep.root} {name} to=csv", style="dim", soft_wrap=True)
+        console.print(f"{'; '.join(rest)}: minimex show {place} {name} to=csv", style="dim", soft_wrap=True)
 
 
 # ---- formats -----------------------------------------------------------------------------------------------------------------

@@ -9,15 +9,44 @@ from typing import Protocol
 
 from pipeline.events import Advanced, Chunk
 
+_SAMPLES = 20
+_RECENT = 0.25
+
 
 @dataclass(slots=True)
 class Solving:
-    """A point being solved. `since`: of `time.monotonic`; `said`: what it told last, None: nothing yet."""
+    """A point being solved.
+
+    Attributes
+    ----------
+    since
+        When it began, of `time.monotonic`.
+    said
+        What it told last; None: nothing yet.
+    way
+        (elapsed_s, done) of what it told: first, and some twenty times in the last quarter of its time.
+    """
 
     point: str
     name: str
     since: float
     said: Advanced | None = None
+    way: list[tuple[float, int]] = field(default_factory=list)
+
+    def take(self, said: Advanced) -> None:
+        """Take note of what it told."""
+        if self.way and (said.done < self.way[-1][1] or said.elapsed_s < self.way[-1][0]):
+            self.way.clear()  # another worker goes on from a checkpoint
+        self.said = said
+        if len(self.way) > 2 and self.way[-1][0] - self.way[-2][0] < self._stretch_s / _SAMPLES:  # noqa: PLR2004
+            self.way.pop()
+        self.way.append((said.elapsed_s, said.done))
+        while len(self.way) > 2 and self.way[2][0] <= said.elapsed_s - self._stretch_s:  # noqa: PLR2004
+            del self.way[1]
+
+    @property
+    def _stretch_s(self) -> float:
+        return _RECENT * (self.way[-1][0] - self.way[0][0])
 
     @property
     def solving_s(self) -> float:
@@ -25,10 +54,19 @@ class Solving:
 
     @property
     def left_s(self) -> float | None:
-        """Seconds it may still need if it goes on as it did; None: who knows."""
-        if self.said is None or not self.said.total or self.said.done <= 0:
+        """Seconds it may still need if it goes on as in the last quarter of its time; None: who knows.
+
+        Its mean so far would promise too much: of work that grows most is still to come. What it told first is where it began,
+        be it at a checkpoint.
+        """
+        if self.said is None or not self.said.total:
             return None
-        return self.said.elapsed_s * max(self.said.total - self.said.done, 0) / self.said.done
+        now, done = self.way[-1]
+        earlier = (one for one in self.way if one[0] <= now - self._stretch_s and one[1] < done)
+        began, before = max(earlier, default=(now, done))
+        if before == done:
+            return None
+        return (now - began) * max(self.said.total - done, 0) / (done - before)
 
 
 @dataclass
@@ -68,7 +106,7 @@ class Standing:
         self.solving = solving
         for step in chunk.advanced:
             if step.point in solving:
-                solving[step.point].said = step
+                solving[step.point].take(step)
                 solving[step.point].since = now - step.elapsed_s
 
     def name(self, point: str) -> str:

@@ -12,7 +12,8 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from rich.table import Table
 from pipeline.display import duration, rate_text
 from pipeline.events import Chunk
 from pipeline.journal import recorded_points
+from pipeline.remote import fetched, folder_of, is_remote, is_uri, who_works, without_secrets
 from pipeline.standing import Solving, Standing
 from pipeline.store import DamagedTable, write_text
 from solvers.errors import ConfigError
@@ -45,6 +47,7 @@ class StatusFile:
             "pid": os.getpid(),
             "where": where,
             "began": _stamp(time.time()),
+            "recorded_before": _recorded_before(root),
         }
         self.last: float | None = None
         self.standing: Standing | None = None
@@ -65,6 +68,15 @@ class StatusFile:
             return
         with contextlib.suppress(OSError):
             write_text(self.path, json.dumps(self.about | _told(self.standing, state), indent=1))
+
+
+def _recorded_before(root: Path) -> int | None:
+    """Return how many points of any command are recorded already; None: who knows."""
+    try:
+        points = recorded_points(root)
+    except (DamagedTable, OSError):
+        return None
+    return 0 if points is None else len(points)
 
 
 def _told(standing: Standing, state: str) -> dict[str, Any]:
@@ -110,22 +122,74 @@ def _seconds_since(stamp: Any) -> float:
 # ---- looking -----------------------------------------------------------------------------------------------------------------
 
 
-def status_of(root: Path) -> dict[str, Any]:
-    """Return how a sweep is doing: what its driver told last, whether that still runs, and the recorded points by status.
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep that is looked at.
 
-    Raises
-    ------
-    ConfigError
-        If the folder is no sweep's directory.
+    Attributes
+    ----------
+    root
+        Where what is known of it lies on this machine.
+    name
+        How people call it: its directory, or its URI.
+    running
+        Whether a driver is at work.
+    who
+        Who that is, where only a lease tells; "" where the driver's own lock does, or nobody is.
+    told
+        What its driver told last; nothing of a driver before the one at work, as far as that can be known.
     """
-    if not any((root / name).exists() for name in ("status.json", "points.parquet", "journal")):
-        raise ConfigError(str(root), "a sweep's directory", "no status.json and no points.parquet there")
+
+    root: Path
+    name: str
+    running: bool
+    who: str
+    told: Mapping[str, Any]
+
+    @classmethod
+    def here(cls, root: Path, name: str = "") -> Sweep:
+        running, told = _is_locked(root), _last_word(root)
+        before = running and told.get("host") == platform.node() and not Path(f"/proc/{told.get('pid')}").exists()
+        return cls(root, name or str(root), running, "", {} if before and Path("/proc/self").exists() else told)
+
+    @classmethod
+    def at(cls, uri: str) -> Sweep:
+        """Look at a store's sweep: in its mirror while a driver of this machine is at work there, else as it was pushed last."""
+        name, mirror = without_secrets(uri), folder_of(uri)
+        if not is_remote(uri) or _is_locked(mirror):
+            return cls.here(mirror, name)
+        holder = who_works(uri)  # before its snapshot: one that ends meanwhile has pushed the end
+        root = fetched(uri)
+        told = _last_word(root)
+        if holder is None:
+            return cls(root, name, running=False, who="", told=told)
+        own = (told.get("pid"), told.get("host")) == (holder.pid, holder.host)
+        return cls(root, name, running=holder.pid is not None, who=holder.words, told=told if own or holder.pid is None else {})
+
+    def status(self) -> dict[str, Any]:
+        """Return how it is doing: what its driver told last, whether that still runs, and the recorded points by status.
+
+        Raises
+        ------
+        ConfigError
+            If there is no sweep.
+        """
+        if not (self.running or _is_sweep(self.root)):
+            came = "no status.json and no points.parquet there" if self.root.is_dir() else "nothing there"
+            raise ConfigError(self.name, "a sweep's directory", came, self.who)
+        return {**self.told, "running": self.running, "recorded": _recorded(self.root)}
+
+
+def _is_sweep(root: Path) -> bool:
+    return any((root / name).exists() for name in ("status.json", "points.parquet", "journal"))
+
+
+def _last_word(root: Path) -> dict[str, Any]:
     try:
         told = json.loads((root / "status.json").read_text())
     except (OSError, ValueError):
-        told = {}
-    told = told if isinstance(told, dict) else {}
-    return {**told, "running": _is_locked(root), "recorded": _recorded(root)}
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _is_locked(root: Path) -> bool:
@@ -152,51 +216,84 @@ def _recorded(root: Path) -> dict[str, int]:
     return {}
 
 
-def show_status(folder: Path, to: str | None, console: Console) -> None:
-    """Print how a sweep is doing, or each sweep of a folder."""
+def show_status(place: str, to: str | None, console: Console) -> None:
+    """Print how a sweep is doing (a directory or a URI), or each sweep of a folder.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or `to` is no format.
+    """
     if to not in (None, "json"):
         raise ConfigError("to", "json", repr(to))
-    single = any((folder / name).exists() for name in ("status.json", "points.parquet", "journal"))
-    roots = [folder] if single else sorted({path.parent for path in folder.glob("*/_lock")})
-    if not roots:
-        raise ConfigError(
-            str(folder), "a sweep's directory, or a folder of them", "neither" if folder.is_dir() else "no such folder"
-        )
+    folder = Path(place)
+    single = is_uri(place) or _is_sweep(folder) or _is_locked(folder)
+    if single:
+        sweeps = [Sweep.at(place) if is_uri(place) else Sweep.here(folder)]
+    else:
+        sweeps = [Sweep.here(root) for root in sorted({path.parent for path in folder.glob("*/_lock")})]
+    if not sweeps:
+        came = "neither" if folder.is_dir() else "no such folder"
+        raise ConfigError(str(folder), "a sweep's directory, or a folder of them", came)
     if to == "json":
-        known = {str(root): status_of(root) for root in roots}
-        console.print(json.dumps(known[str(folder)] if single else known, indent=1, sort_keys=True), soft_wrap=True)
+        known = {sweep.name: sweep.status() for sweep in sweeps}
+        console.print(json.dumps(known[sweeps[0].name] if single else known, indent=1, sort_keys=True), soft_wrap=True)
         return
-    for root in roots:
-        told = status_of(root)
-        for line in _lines(root, told):
+    for sweep in sweeps:
+        told = sweep.status()
+        for line in _lines(sweep, told):
             console.print(line, soft_wrap=True)
         if single:
             _print_solving(told, console)
 
 
-def _lines(root: Path, told: dict[str, Any]) -> Iterator[str]:
-    recorded = told["recorded"]
-    counts = ", ".join(f"{count:,} {status}" for status, count in sorted(recorded.items())) or "none"
+def _lines(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
     if not told["running"]:
-        cut = told.get("state") in ("computing", "interrupted")
-        yield f"{root}: not running · points recorded: {counts}"
-        if cut:
-            how = "was interrupted" if told["state"] == "interrupted" else f"ended without a word after {told.get('updated')}"
-            yield f"  it {how}; the same command goes on: {told.get('command')}"
+        yield from _lines_of_one_at_rest(sweep, told)
+    elif told.get("state") != "computing":
+        yield f"{sweep.name}: running; starting, publishing or judging · points recorded: {_counts(told)}"
+    else:
+        yield from _lines_of_one_that_computes(sweep, told)
+    if sweep.who:
+        ago = f", {duration(_seconds_since(told['updated']))} ago" if "updated" in told else ""
+        yield f"  {sweep.who}" + (f"; this is as it was pushed last{ago}" if told["running"] else "")
+
+
+def _counts(told: dict[str, Any]) -> str:
+    return ", ".join(f"{count:,} {status}" for status, count in sorted(told["recorded"].items())) or "none"
+
+
+def _lines_of_one_at_rest(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
+    recorded, state = sum(told["recorded"].values()), told.get("state")
+    if state == "ended":
+        yield f"{sweep.name}: ended · {recorded:,}/{max(told.get('points', 0), recorded):,} points: {_counts(told)}"
         return
-    if told.get("state") != "computing":
-        yield f"{root}: running, not computing (reading, publishing or judging) · points recorded: {counts}"
-        return
-    done = sum(told.get("finished", {}).values()) + told.get("known_before", 0)
+    yield f"{sweep.name}: not running · points recorded: {_counts(told)}"
+    if state in ("computing", "interrupted"):
+        how = "was interrupted" if state == "interrupted" else f"ended without a word after {told.get('updated')}"
+        yield f"  it {how}; the same command goes on: {told.get('command')}"
+
+
+def _lines_of_one_that_computes(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
+    finished, recorded = told.get("finished", {}), told["recorded"]
+    in_all, before = sum(recorded.values()), told.get("recorded_before")
+    new = in_all - before if before is not None else 0  # the journal is ahead of what the driver told up to two seconds ago
+    done = told.get("known_before", 0) + max(sum(finished.values()), new)
+    others = in_all > done  # points of other commands, or to be tried again
+    counts = (
+        finished if others else {status: max(finished.get(status, 0), recorded.get(status, 0)) for status in finished | recorded}
+    )
     parts = [f"{done:,}/{told.get('points', 0):,} points"]
-    parts += [f"{count:,} {status}" for status, count in sorted(told.get("finished", {}).items()) if status != "done"]
+    parts += [f"{count:,} {status}" for status, count in sorted(counts.items()) if status != "done"]
     parts.append(rate_text(told.get("points_per_s", 0.0)))
     if told.get("left_s") is not None:
         parts.append(f"about {duration(told['left_s'])} left")
     parts.append(f"{told.get('busy')}/{told.get('slots')} busy")
-    yield f"{root}: running for {duration(_seconds_since(told.get('began')))} · {' · '.join(parts)}"
-    yield f"  {told.get('where')}, process {told.get('pid')} on {told.get('host')} · points recorded: {counts}"
-    if (silent := _seconds_since(told.get("updated"))) > _SILENT_S:
+    yield f"{sweep.name}: running for {duration(_seconds_since(told.get('began')))} · {' · '.join(parts)}"
+    more = f" · in the directory: {_counts(told)}" if others else ""
+    yield f"  {told.get('where')}, process {told.get('pid')} on {told.get('host')}{more}"
+    silent = _seconds_since(told.get("updated"))
+    if silent > _SILENT_S and not sweep.who:
         yield f"  nothing heard from it for {duration(silent)}"
 
 

@@ -66,13 +66,17 @@ PROGRESS = pa.schema(
 _LONG = ("config", "traceback", "seal")
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _JSON = {b"json": b"1"}
+_CURE = "the sweep's own command, given again, computes what it held"
+_CURES = {"checks.parquet": "minimex verify judges again"}
 
 
 class DamagedTable(MinimexError, ValueError):
-    """A file that should hold a table cannot be read."""
+    """A file that should hold a table cannot be read. What the disk itself refuses (`[Errno 13]`) no command of ours mends."""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path}: cannot be read ({reason})")
+    def __init__(self, path: Path, reason: str, cure: str | None = None) -> None:
+        if cure is None:
+            cure = "" if reason.startswith("[Errno") else _CURES.get(path.name, _CURE)
+        super().__init__(f"{path}: cannot be read ({reason}){'; ' if cure else ''}{cure}")
         self.path, self.reason = path, reason
 
 
@@ -134,7 +138,7 @@ class SweepDir:
         try:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 if file.metadata.num_rows != len(self.brief):
-                    raise DamagedTable(path, "it changed while it was read")
+                    raise DamagedTable(path, "it changed while it was read", "try again")
                 for batch in file.iter_batches(rows, columns=self._points_columns):
                     yield pa.Table.from_batches([batch])
         except (OSError, pa.ArrowException) as error:

@@ -137,6 +137,7 @@ class RayExecutor:
     wanted: str = ""
     unfit: set[str] = field(default_factory=set)
     known: dict[str, int] = field(default_factory=dict)
+    there: dict[str, str] = field(default_factory=dict)  # nodes when last looked, by id: their names
     used: dict[str, _Used] = field(default_factory=dict)
     heard_of_head: float = 0.0
     look_at: float = 0.0
@@ -166,15 +167,28 @@ class RayExecutor:
             nodes = _nodes()
         if self.address is not None:
             _refuse_others(nodes, self.wanted)
-        self.slots = self._cores(nodes)
+        self._take(nodes)
         self.heard_of_head = time.monotonic()
         self.look_at = self.heard_of_head + _LOOK_S
-        self.where = f"{_count(self.slots, 'core')} of {_place(self.address, nodes)}"
 
-    def _cores(self, nodes: Sequence[_Node]) -> int:
+    def _take(self, nodes: Sequence[_Node]) -> None:
+        """Note what nodes there are: how many batches they take, and how that is told."""
         self.known.update((node.name, node.cores) for node in nodes)
-        cores = sum(node.cores for node in nodes if node.node_id not in self.unfit)
-        return cores if self.cpus is None else min(cores, self.cpus)
+        self.there = {node.node_id: node.name for node in nodes}
+        fit = [node for node in nodes if node.node_id not in self.unfit]
+        cores = sum(node.cores for node in fit)
+        self.slots = cores if self.cpus is None else min(cores, self.cpus)
+        self.where = f"{_count(self.slots, 'core')} of {_place(self.address, fit)}"
+
+    def _tell_changes(self, before: dict[str, str]) -> None:
+        """Say which nodes are gone and which are new since we looked last."""
+        gone = sorted(name for node_id, name in before.items() if node_id not in self.there)
+        if gone:
+            rest = "is gone; its" if len(gone) == 1 else "are gone; their"
+            self.say(f"{_some(gone)} {rest} points run again elsewhere")
+        new = [name for node_id, name in self.there.items() if node_id not in before and node_id not in self.unfit]
+        if new:
+            self.say(f"{_some(sorted(f'{name} ({self.known[name]})' for name in new))} joined")
 
     def submit(self, number: int, tasks: Sequence[Task]) -> None:
         remote = self.remote
@@ -201,6 +215,8 @@ class RayExecutor:
                 continue
             if isinstance(said, Ended):
                 del self.running[number]
+                if said.node_lost:
+                    self.look_at = 0.0
             elif (node := self.running[number].node) is not None:
                 self.used[node].points += len(said.finished)
             yield number, said
@@ -242,9 +258,11 @@ class RayExecutor:
                 raise RayLost(f"the head of the cluster at {self.address} is gone ({_first_line(error)})") from error
             return
         self.heard_of_head = now
-        self.slots = self._cores(nodes)
+        before = self.there
+        self._take(nodes)
         if not self.slots:
             raise RayLost(f"the cluster at {self.address} has no core left")
+        self._tell_changes(before)
 
     def kill(self, number: int) -> None:
         import ray  # noqa: PLC0415

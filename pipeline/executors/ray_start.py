@@ -31,6 +31,7 @@ from solvers.errors import ConfigError
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _KNOCK_S = 5.0
 _LONGEST = 300
+_TRACEBACK = "Traceback (most recent call last)"
 _NO_NODE = "no raylet runs here"
 _LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray listens on all interfaces otherwise
 _LOCAL = {
@@ -117,7 +118,10 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
     ConfigError
         If there is none, or it does not take us.
     """
-    place = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address
+    place = os.environ.get("RAY_ADDRESS") or address if address == "auto" else address
+    found = place == "auto"
+    if found:
+        place = _found_here()
     if "://" in place:
         raise ConfigError("compute.address", "HOST:PORT of a Ray cluster's head", repr(place), "6379 is its usual port")
     host, _, port = place.rpartition(":")
@@ -149,11 +153,36 @@ def connect(address: str, trust: Sequence[str] = ()) -> None:
                 },
             )
     except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-        raise ConfigError("compute.address", "a Ray cluster", repr(place), _what_would_do(error, place)) from error
+        hint = _what_would_do(error, place)
+        if found:
+            hint = f"{hint} at {place}, which `auto` found; compute.address=HOST:PORT names another"
+        raise ConfigError("compute.address", "a Ray cluster", "'auto'" if found else repr(place), hint) from error
+
+
+def _found_here() -> str:
+    """Return the address of the cluster that this machine belongs to.
+
+    Raises
+    ------
+    ConfigError
+        If there is none: what Ray remembers of one that has ended does not count.
+    """
+    from ray._private import services  # noqa: PLC0415
+
+    try:
+        place: str = services.canonicalize_bootstrap_address_or_die("auto")
+        knock(place)
+    except (OSError, ValueError) as error:
+        hint = "none runs on this machine: ray start --head, or compute.address=HOST:PORT"
+        raise ConfigError("compute.address", "a Ray cluster", "'auto'", hint) from error
+    return place
 
 
 def _what_would_do(error: Exception, place: str) -> str:
-    said = " ".join(str(error.__cause__ or error).split()) or type(error).__name__
+    text = str(error.__cause__ or error)
+    if _TRACEBACK in text:  # Ray pastes one into its message: its last line says what it was
+        text = text.strip().splitlines()[-1]
+    said = " ".join(text.split()) or type(error).__name__
     lower = said.lower()
     if "token" in lower or "unauthenticated" in lower or "authentication" in lower:
         ways = "RAY_AUTH_TOKEN=..., RAY_AUTH_TOKEN_PATH=FILE or ~/.ray/auth_token"

@@ -22,6 +22,7 @@ import socket
 import threading
 import time
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -35,6 +36,15 @@ _RENEW_S = 60.0
 _STALE_S = 600.0
 _SETTLE_S = 0.5
 _LONGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has a lease: in words, and which process; None where what lies there cannot be read."""
+
+    words: str
+    host: str | None = None
+    pid: int | None = None
 
 
 class Lease:
@@ -103,21 +113,22 @@ class Lease:
             raise ValueError("no lease")  # noqa: TRY004
         return said
 
-    def holder(self) -> str:
-        """Return who else has it, in words; "" if nobody has."""
+    def holder(self) -> Holder | None:
+        """Return who else has it; None if nobody has."""
         try:
             standing = self._standing()
         except (ValueError, RecursionError):
-            return f"{NAME} there cannot be read (if nobody is at work, remove it)"
+            return Holder(f"{NAME} there cannot be read (if nobody is at work, remove it)")
         if standing is None or _is(standing, self.own["id"]) or self._is_over(standing):
-            return ""
-        who = f"{_short(standing.get('host'))} (process {_short(standing.get('pid'))})"
-        return f"minimex on {who} has been writing there since {_clock(standing.get('began'))}"
+            return None
+        host, pid = str(standing.get("host")), standing.get("pid")
+        words = f"minimex on {_short(host)} (process {_short(pid)}) has been writing there since {_clock(standing.get('began'))}"
+        return Holder(words, host, pid if isinstance(pid, int) else -1)
 
     def _refuse_if_foreign(self) -> None:
         if who := self.holder():
             hint = f"a killed one counts as gone {_STALE_S / 60:.0f} minutes after its last word"
-            raise DirectoryBusy(f"{self.store.shown}: {who}; wait for it or choose another out; {hint}")
+            raise DirectoryBusy(f"{self.store.shown}: {who.words}; wait for it or choose another out; {hint}")
 
     def _is_over(self, standing: dict[str, Any]) -> bool:
         heard, pid = standing.get("time"), standing.get("pid")

@@ -35,6 +35,7 @@ _REFUSED = ("abfs", "abfss")
 _S3_OPTIONS = ("endpoint_override", "scheme", "region", "tls_ca_file_path")
 _CLASSES = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "hdfs": "HadoopFileSystem"}
 _LONGEST_REASON = 160
+_NO_PREFIX = "a sweep needs a prefix of its own"
 _OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no store's fault
 _FAILURES = (  # what the stores' own libraries say, and what it means
     (r"NO_SUCH_BUCKET|NoSuchBucket|The specified bucket does not exist", "no such bucket"),
@@ -88,7 +89,7 @@ def without_secrets(uri: str) -> str:
     parts = _split(uri)
     user, at, host = parts.netloc.rpartition("@")
     user = "" if parts.scheme == "s3" else user.partition(":")[0]  # abfs://CONTAINER@..., gs://anonymous@... need theirs
-    return urlunsplit((parts.scheme, user + (at if user else "") + host, parts.path.rstrip("/"), "", ""))
+    return f"{parts.scheme}://{user}{at if user else ''}{host}{parts.path.rstrip('/')}"
 
 
 def local_path(uri: str) -> Path | None:
@@ -129,7 +130,7 @@ def open_store(uri: str) -> Store:
         raise ConfigError("out", "a store that can be reached", repr(shown), _reason(error, _secrets(uri))) from None
     path = path.rstrip("/")
     if not path.strip("/") or ("/" not in path and files.type_name in _WHOLE_AT_ONCE):
-        raise ConfigError("out", f"{scheme}://BUCKET/NAME", repr(shown), "a sweep needs a prefix of its own")
+        raise ConfigError("out", f"{scheme}://BUCKET/NAME", repr(shown), _NO_PREFIX)
     return Store(files, path, shown, _secrets(uri))
 
 
@@ -145,6 +146,8 @@ def _open_s3(uri: str) -> tuple[Any, str]:
     user, _, bucket = parts.netloc.rpartition("@")
     if not bucket:
         raise ConfigError("out", "s3://BUCKET/NAME", repr(without_secrets(uri)))
+    if not parts.path.strip("/"):  # said before anybody is asked where the bucket is
+        raise ConfigError("out", "s3://BUCKET/NAME", repr(without_secrets(uri)), _NO_PREFIX)
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if endpoint and "endpoint_override" not in given:
         scheme, _, host = endpoint.rpartition("://")

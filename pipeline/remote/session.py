@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline.errors import SweepCutShort
 from pipeline.journal import DirectoryBusy, locked
 from pipeline.remote import mirror as mirrors
-from pipeline.remote.lease import Lease
+from pipeline.remote.lease import Holder, Lease
 from pipeline.remote.mirror import Record, Say, each, is_remote, mirror_of
 from pipeline.remote.objects import Store, StoreLost, local_path, open_store
 from pipeline.remote.snapshot import AT, MANIFEST, Head, Snapshot, Stored
@@ -141,7 +141,7 @@ def at_work(out: str | None, say: Say) -> Iterator[Remote | None]:
         yield None
         return
     store, mirror = open_store(out), mirror_of(out)
-    with contextlib.ExitStack() as held:
+    with _nothing_left_of_a_refusal(mirror), contextlib.ExitStack() as held:
         try:
             held.enter_context(locked(mirrors.beside(mirror)))
         except DirectoryBusy:
@@ -154,6 +154,23 @@ def at_work(out: str | None, say: Say) -> Iterator[Remote | None]:
         except StoreLost as error:
             raise ConfigError("out", "a store that can be reached and written", repr(store.shown), str(error)) from error
         yield Remote(store, mirror, lease, say)
+
+
+@contextlib.contextmanager
+def _nothing_left_of_a_refusal(mirror: Path) -> Iterator[None]:
+    """Remove what a request has made that was refused before it did anything: the folder of the lock, and those above it."""
+    beside = mirrors.beside(mirror)
+    made = [folder for folder in (beside.parent, beside.parent.parent) if not folder.exists()]
+    fresh = not beside.exists()
+    try:
+        yield
+    except (ConfigError, DirectoryBusy):
+        if fresh:
+            shutil.rmtree(beside, ignore_errors=True)
+        for folder in made:
+            with contextlib.suppress(OSError):  # somebody else's things are in it
+                folder.rmdir()
+        raise
 
 
 def fetched(uri: str) -> Path:
@@ -172,6 +189,8 @@ def fetched(uri: str) -> Path:
     store, mirror = open_store(uri), mirror_of(uri)
     try:
         head = Head.of(store)
+        if head is None and not mirror.exists():  # nothing there, nothing left behind
+            return mirror
         with contextlib.ExitStack() as held, contextlib.suppress(DirectoryBusy, ConfigError):
             held.enter_context(locked(mirrors.beside(mirror)))
             if mirrors.bring_up_to_date(store, head, mirror, None):
@@ -181,16 +200,28 @@ def fetched(uri: str) -> Path:
         if head is not None:
             mirrors.fetch_latest(store, head, folder / mirror.name, None)
     except StoreLost as error:
-        known = f"; what was fetched before: {mirror}" if (mirror / "points.parquet").exists() else ""
-        raise ConfigError(store.shown, "a store that can be reached", "no answer", f"{error}{known}") from error
+        raise _no_answer(store, mirror, error) from error
     return folder / mirror.name
 
 
-def who_works(uri: str) -> str:
-    """Return a line on who is at work on a URI's sweep; "" if nobody is."""
+def _no_answer(store: Store, mirror: Path, error: StoreLost) -> ConfigError:
+    known = f"; what was fetched before: {mirror}" if (mirror / "points.parquet").exists() else ""
+    return ConfigError(store.shown, "a store that can be reached", "no answer", f"{error}{known}")
+
+
+def who_works(uri: str) -> Holder | None:
+    """Return who is at work on a URI's sweep; None if nobody is.
+
+    Raises
+    ------
+    ConfigError
+        If the store does not answer.
+    """
     store = open_store(uri)
-    who = Lease(store).holder()
-    return f"{store.shown}: {who}; what follows is as it was pushed last" if who else ""
+    try:
+        return Lease(store).holder()
+    except StoreLost as error:
+        raise _no_answer(store, mirror_of(uri), error) from error
 
 
 def give_back(uri: str, folder: Path, say: Say) -> None:

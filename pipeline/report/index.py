@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 
 from pipeline.report.findings import checks_of, outcome_counts
 from pipeline.report.markup import chip, escape, number, page, plural, table
-from pipeline.store import DamagedTable, SweepDir, write_text
+from pipeline.report.page import write_page
+from pipeline.store import DamagedTable, SweepDir
 from solvers.contract import GRADES
 
 
@@ -26,7 +27,7 @@ def write_index(folder: Path) -> Path:
     )
     body = f'<header><h1>{escape(name)}</h1></header><main id="main"><section>{found}</section></main>'
     path = folder / "index.html"
-    write_text(path, page(f"{name} \u00b7 minimex", body))
+    write_page(path, page(f"{name} \u00b7 minimex", body))
     return path
 
 

@@ -48,10 +48,22 @@ def write_report(sweep: SweepDir) -> Path:
     ------
     DamagedTable
         If points.parquet cannot be read. Other damaged files are named in the report.
+    OSError
+        If it cannot be written.
     """
     path = sweep.root / "report.html"
-    write_text(path, page(f"{sweep.name} \u00b7 minimex", _Report(sweep).body()))
+    write_page(path, page(f"{sweep.name} \u00b7 minimex", _Report(sweep).body()))
     return path
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page; it appears at once, whole. An error names the page, and has a note of what it was."""
+    try:
+        write_text(path, text)
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        error.add_note("the report could not be written")
+        raise
 
 
 class _Report:

@@ -242,6 +242,8 @@ def test_seeds_follow_into_random_games(fake):
             "trsut: expected a key minimex knows, got an unknown key (did you mean trust?)",
         ),
         (["game=octal", "solver=mex_dp", "compute.cups=2"], "compute.cups: expected a key minimex knows"),
+        (["game=octal", "solver=mex_dp", "compute.adress=x"], "(did you mean compute.address?)"),
+        (["game=octal", "solver=mex_dp", "tracking.zzz=x"], "(there are: tracking.child_runs, tracking.kind, tracking.uri)"),
         (["experiment=tuor"], "(did you mean tour?)"),
         (["game=octal", "solver=mex_dp", "compute.timeout_s=-1"], "compute.timeout_s: expected a number above 0"),
         (
@@ -560,3 +562,35 @@ def test_encodings_of_long_tables(minimex):
     encodings = {group.column(place).path_in_schema: group.column(place).encodings for place in range(group.num_columns)}
     assert "DELTA_BINARY_PACKED" in encodings["n"]
     assert "BYTE_STREAM_SPLIT" in encodings["nimber"]
+
+
+@pytest.mark.parametrize("words", [("show",), ("status",), ("verify",), ("report",), ("dry_run",)], ids=lambda words: words[0])
+def test_damaged_points_are_said_once_with_their_cure(minimex, fake, words):
+    assert fake("solver=trivial", "seed=1,2", "out=it").status == 0
+    path = Path("it/points.parquet")
+    path.write_bytes(path.read_bytes()[:200])
+    answer = fake("solver=trivial", "seed=1,2", "out=it", "dry_run=true") if words == ("dry_run",) else minimex(*words, "it")
+    assert answer.status == 2
+    assert answer.text.startswith("minimex: it/points.parquet: cannot be read (")
+    assert answer.text.endswith("); the sweep's own command, given again, computes what it held")
+    assert fake("solver=trivial", "seed=1,2", "out=it").status == 0
+    assert minimex("show", "it").status == 0
+
+
+def test_a_report_that_cannot_be_written_is_no_sweep_that_goes_on(minimex, fake):
+    assert fake("solver=trivial", "seed=1,2", "out=outs/it").status == 0
+    for page, words in (("outs/it/report.html", "outs/it"), ("outs/index.html", "outs")):
+        Path(page).unlink(missing_ok=True)
+        Path(page).mkdir()
+        answer = minimex("report", words)
+        assert answer.status == 1
+        assert answer.text == f"minimex: {page}: the report could not be written: is a directory"
+
+
+def test_a_name_that_no_disk_takes_is_refused(minimex, fake):
+    for more in ([], ["dry_run=true"]):
+        answer = fake("solver=trivial", f"out={'a' * 300}", *more)
+        assert answer.status == 2
+        assert "minimex: out: expected a folder that can be written, got 'aaa" in answer.text
+        assert answer.text.endswith("(file name too long)")
+    assert "goes on" not in minimex("show", "a" * 300).text

@@ -93,7 +93,7 @@ def test_the_same_command_tries_again_until_it_is_recorded(minimex):
         (["outs/it", "uri=host:5000"], "uri: expected sqlite:/// and a path, got 'host:5000' (for a server, tracking=server)"),
         (["outs/it", "url=http://host"], "did you mean uri"),
         (["outs"], "a folder of sweeps"),
-        (["nowhere"], "no points.parquet there"),
+        (["nowhere"], "no such folder"),
         ([], "usage: minimex track DIR"),
     ],
 )
@@ -128,3 +128,18 @@ def test_a_manifest_that_says_nonsense_is_named_or_passed_over(minimex, told):
     else:
         assert answer.status == 2
         assert "manifest.json: tracking.kind" in answer.text
+
+
+@pytest.mark.usefixtures("untracked")
+@pytest.mark.parametrize("name", ["points", "checks", "tables/*"])
+def test_a_damaged_table_is_not_the_stores_fault(minimex, name):
+    path = next(Path("outs/it").glob(f"{name}.parquet"))
+    path.write_bytes(path.read_bytes()[:200])
+    answer = minimex("track", "outs/it")
+    assert answer.status == 2
+    assert answer.text.startswith(f"minimex: {path}: cannot be read (")
+    assert answer.text.endswith(
+        "; minimex verify judges again" if name == "checks" else "; the sweep's own command, given again, computes what it held"
+    )
+    assert "MLflow" not in answer.text
+    assert not Path("outs/mlflow.db").exists()

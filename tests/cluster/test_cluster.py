@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import socket
 import subprocess
@@ -104,6 +106,8 @@ def test_a_machine_lost_another_one_gained(cluster, undisturbed):
     points = load(cluster.work / "it").points
     assert {name.partition("/")[0] for name in points["node"].to_pylist()} == {"host-a", "host-b", "host-c"}
     assert "(2 cores," in out, "as many batches as the new machine has cores"
+    assert re.search(r"host-c/\w{6} \(2\) joined", out), out
+    assert "host-c/" in json.loads((cluster.work / "it" / "status.json").read_text())["where"]
 
 
 @pytest.mark.long
@@ -120,6 +124,10 @@ def test_machines_that_go_charge_no_point(cluster):
     status, out = finish(process)
     assert status == 0, out
     assert load(cluster.work / "it").points["attempts"].to_pylist() == [1] * 10
+    assert re.findall(r"(host-\w)/\w{6} is gone; its points run again elsewhere", out) == ["host-b", "host-c"], out
+    where = json.loads((cluster.work / "it" / "status.json").read_text())["where"]
+    assert "host-d/" in where
+    assert "host-b/" not in where
 
 
 @pytest.mark.long

@@ -192,6 +192,11 @@ def test_a_second_driver_is_refused(store, here, there):
     status, said = run("status", URI, cwd=there)
     assert status == 0
     assert f"(process {first.pid}) has been writing there since" in said
+    for place in (here, there):
+        status, said = run("status", URI, cwd=place)
+        assert status == 0, said
+        assert said.startswith(f"{URI}: running"), said
+        assert json.loads(run("status", URI, "to=json", cwd=place)[1])["running"] is True
     assert first.poll() is None
     first.send_signal(signal.SIGINT)
     status, out = finish(first)

@@ -187,7 +187,7 @@ def _block() -> None:
     """Do as a C library that takes the alarm away and blocks all signals, keeps the interpreter's lock and does not come back."""
     libc = ctypes.PyDLL(None)
     libc.signal(signal.SIGALRM, ctypes.c_void_p(1))  # SIG_IGN: otherwise a thread of numpy's would take it
-    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     libc.pause()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
@@ -14,17 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
+from rich.console import Console
 
 from pipeline.errors import SweepCutShort
-from pipeline.journal import DirectoryBusy
+from pipeline.journal import DirectoryBusy, locked
 from pipeline.remote import at_work, fetched, folder_of, give_back, is_remote, lease, out_word, session, without_secrets
 from pipeline.remote.lease import NAME, Lease
 from pipeline.remote.mirror import Record, bring_up_to_date, fetch_latest, mirror_of
 from pipeline.remote.objects import Store, StoreLost, _reason, _secrets, open_store
 from pipeline.remote.session import Remote
 from pipeline.remote.snapshot import Head, Snapshot, Stored
+from pipeline.status import show_status
 from solvers.errors import ConfigError
 
 URI = "s3://bucket/sweeps/it"
@@ -513,6 +517,54 @@ def test_a_link_in_a_mirror_is_not_pushed(store, mirror, tmp_path):
     assert stands(store, tmp_path) == FILES
 
 
+# ---- a request that is refused -----------------------------------------------------------------------------------------------
+
+
+def test_a_refused_request_leaves_nothing_behind(home):
+    with pytest.raises(ConfigError), at_work(URI, print):
+        raise ConfigError("compute.address", "a cluster", "none")
+    home.put("manifest.json", b"{}")
+    with pytest.raises(ConfigError):
+        at_work(URI, print).__enter__()
+    home.remove("manifest.json")
+    home.put(NAME, foreign())
+    with pytest.raises(DirectoryBusy):
+        at_work(URI, print).__enter__()
+    assert not Path("outputs").exists()
+
+
+def test_but_nothing_of_somebody_else_goes(home):
+    Path("outputs/it").mkdir(parents=True)
+    with at_work(URI, print), pytest.raises(DirectoryBusy), at_work(URI, print):
+        pass
+    assert sorted(path.name for path in Path("outputs").rglob("*")) == [".it-" + mirror_of(URI).name[3:], ".remote", "_lock", "it"]
+
+
+def test_a_command_that_reads_says_what_its_operand_is(minimex):
+    for command in ("status", "show", "verify", "report", "track"):
+        answer = minimex(command, "s3://bucket")
+        assert answer.status == 2
+        assert answer.err.startswith("minimex: DIR: expected s3://BUCKET/NAME, got 's3://bucket'"), answer.err
+
+
+# ---- what commands call it ---------------------------------------------------------------------------------------------------
+
+
+def test_commands_call_it_by_its_uri(home, fake, minimex, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert fake("solver=trivial", "seed=range(0,7)", f"out={URI}").status == 0
+    for words in (["show", URI], ["show", URI, "points"], ["status", URI]):
+        answer = minimex(*words)
+        assert (answer.status, "outputs" in answer.text) == (0, False), answer.text
+    assert f"minimex show {URI} TABLE shows one" in minimex("show", URI).text
+    assert minimex("status", URI).text == f"{URI}: ended · 7/7 points: 7 done"
+    assert f"report of {URI}, a copy to open here: {mirror_of(URI)}/report.html" in minimex("report", URI).text
+    mirrors = Path("outputs")
+    mirrors.rename("elsewhere")
+    mirrors.write_text("in the way")
+    assert minimex("report", URI).text == f"stored {URI}"
+
+
 # ---- leases ------------------------------------------------------------------------------------------------------------------
 
 
@@ -604,6 +656,82 @@ def test_one_that_was_taken_over_is_lost_and_left_to_its_owner(home, mirror):
     assert Head.of(home) is None
 
 
+# ---- how it is doing ---------------------------------------------------------------------------------------------------------
+
+
+def status(to=None):
+    said = io.StringIO()
+    show_status(URI, to, Console(file=said, width=140, markup=False, highlight=False))
+    return said.getvalue() if to is None else json.loads(said.getvalue())
+
+
+def computing(folder, **more):
+    told = {"state": "computing", "host": "farthing", "pid": 7, "points": 4, "finished": {"done": 1}, "busy": 1, "slots": 2, **more}
+    write(folder, {"status.json": json.dumps(told).encode()})
+
+
+@pytest.fixture
+def recorded(mirror):
+    """A mirror with one point."""
+    for path in [path for path in mirror.rglob("*") if path.is_file() and path.name != "manifest.json"]:
+        path.unlink()
+    pq.write_table(points("a" * 32), mirror / "points.parquet")
+    return mirror
+
+
+def test_a_sweep_at_work_elsewhere_runs_as_it_was_pushed_last(home, recorded):
+    computing(recorded, updated="2026-01-01T00:00:00+00:00", command="minimex")
+    remote(home, recorded).push()
+    home.put(NAME, foreign())
+    assert f"{URI}: running for" in status()
+    assert "on farthing (process 7) has been writing there since" in status()
+    assert "as it was pushed last" in status()
+    assert "not running" not in status()
+    assert "nothing heard" not in status()
+    assert (status("json")["running"], status("json")["points"]) == (True, 4)
+    home.put(NAME, foreign(time=time.time() - 601))
+    assert f"{URI}: not running" in status()
+    assert "ended without a word" in status()
+    assert status("json")["running"] is False
+
+
+def test_what_a_driver_before_it_pushed_is_not_taken_for_its_word(home, recorded):
+    computing(recorded, pid=6)
+    remote(home, recorded).push()
+    home.put(NAME, foreign())
+    assert f"{URI}: running; starting, publishing or judging · points recorded: 1 done" in status()
+
+
+def test_a_sweep_that_runs_here_is_looked_at_in_its_mirror(home, recorded):
+    computing(recorded)
+    remote(home, recorded).push()
+    with at_work(URI, print) as writer, locked(writer.mirror):
+        computing(writer.mirror, points=5)
+        assert f"{URI}: running for" in status()
+        assert "/5 points" in status()
+        assert "outputs" not in status()
+        assert (status("json")["running"], status("json")["points"]) == (True, 5)
+
+
+def test_a_sweep_runs_before_it_has_pushed_anything(home):
+    with at_work(URI, print) as writer:
+        for _ in range(2):
+            assert f"{URI}: running; starting, publishing or judging · points recorded: none" in status()
+            writer.mirror.mkdir(exist_ok=True)
+        with locked(writer.mirror):
+            assert f"{URI}: running; starting" in status()
+            assert status("json") == {"running": True, "recorded": {}}
+
+
+def test_where_there_is_none_it_says_so_by_its_uri_and_leaves_nothing_behind(home):
+    with pytest.raises(ConfigError, match=r"^s3://bucket/sweeps/it: expected a sweep's directory, got nothing there$"):
+        status()
+    assert not Path("outputs").exists()
+    home.put(NAME, b"[1]")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        status()
+
+
 # ---- URIs --------------------------------------------------------------------------------------------------------------------
 
 
@@ -615,6 +743,9 @@ def test_one_that_was_taken_over_is_lost_and_left_to_its_owner(home, mirror):
         ("gs://anonymous@bucket/a", "gs://anonymous@bucket/a"),
         ("abfs://container:password@account.dfs.core.windows.net/a", "abfs://container@account.dfs.core.windows.net/a"),
         ("hdfs://user:password@host:9000/a#part", "hdfs://user@host:9000/a"),
+        ("s3://", "s3://"),
+        ("s3:///a", "s3:///a"),
+        ("file:///a/b/", "file:///a/b"),
     ],
 )
 def test_secrets_are_never_shown(uri, shown):

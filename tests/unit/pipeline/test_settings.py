@@ -83,6 +83,15 @@ def test_refused(words, said):
     assert said in str(caught.value)
 
 
+def test_too_many_cpus_are_refused_with_the_reason(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert settings("compute.cpus=8").compute.cpus == 8
+    with pytest.raises(ConfigError) as caught:
+        settings("compute.cpus=9")
+    said = "compute.cpus: expected at most 8 on this machine, 4 times its 2 cores, got 9 (null: all its cores)"
+    assert str(caught.value) == said
+
+
 @pytest.mark.parametrize(("out", "folder"), [(None, "outputs/name"), ("here/it", "here/it")])
 def test_where_a_sweep_lies(out, folder):
     found = settings() if out is None else settings(f"out={out}")
