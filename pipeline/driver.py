@@ -115,13 +115,11 @@ class Run:
         scheduler = Scheduler(executor, limits, self.settings.compute.attempts, self._stopping)
         standing = Standing(Names(self.by_hash), len(self.points), len(self.points) - len(todo), executor.slots)
         next_publishing = time.monotonic() + self.settings.compute.publish_s
-        with self._watched(standing, executor.where) as watchers:
+        with self._watched(standing, lambda: executor.where) as watchers:
             for chunk in scheduler.run(self._tasks(todo)):
                 self._take_in(chunk)
                 standing.take(chunk, scheduler.current(), scheduler.busy, executor.slots)
                 for watcher in watchers:
-                    if isinstance(watcher, StatusFile):
-                        watcher.about["where"] = executor.where  # machines come and go
                     watcher.update(chunk, standing)
                 if self.buffer.is_due():
                     self.commit()
@@ -134,7 +132,7 @@ class Run:
         self.commit()
 
     @contextmanager
-    def _watched(self, standing: Standing, where: str) -> Iterator[list[Watcher]]:
+    def _watched(self, standing: Standing, where: Callable[[], str]) -> Iterator[list[Watcher]]:
         """Have the computing watched."""
         watchers: list[Watcher] = []
         try:

@@ -12,7 +12,7 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,16 +36,18 @@ _SILENT_S = 60.0
 
 
 class StatusFile:
-    """Keeps status.json while points are computed; a watcher. What cannot be written is not missed."""
+    """Keeps status.json while points are computed; a watcher. What cannot be written is not missed.
 
-    def __init__(self, root: Path, command: str, where: str) -> None:
-        self.path = root / "status.json"
+    `where` says what it runs on now: machines come and go.
+    """
+
+    def __init__(self, root: Path, command: str, where: Callable[[], str]) -> None:
+        self.path, self.where = root / "status.json", where
         self.about = {
             "format": 1,
             "command": command,
             "host": platform.node(),
             "pid": os.getpid(),
-            "where": where,
             "began": _stamp(time.time()),
             "recorded_before": _recorded_before(root),
         }
@@ -67,7 +69,7 @@ class StatusFile:
         if self.standing is None:
             return
         with contextlib.suppress(OSError):
-            write_text(self.path, json.dumps(self.about | _told(self.standing, state), indent=1))
+            write_text(self.path, json.dumps(self.about | {"where": self.where()} | _told(self.standing, state), indent=1))
 
 
 def _recorded_before(root: Path) -> int | None:
