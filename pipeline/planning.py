@@ -22,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from pipeline.grids import Axis, KeyAxis, choices, grid_axes, index_product, keys_of, zip_axes
 from pipeline.points import Chosen, Point, point_of
-from solvers.builder import Context, Plan, encode, plan_of, read_exact
+from solvers.builder import Context, Plan, build, encode, plan_of, read_exact
 from solvers.errors import ConfigError, ImpossiblePairing, did_you_mean
 from solvers.identity import describe
 from solvers.inline import refusal
@@ -273,9 +273,22 @@ class _Pairing:
             return True
         if skip_impossible:
             return False
-        fitting = [name for name, cls in self._classes("solver") if cls.takes in type(game).gives]
-        would = f"these take {self.names['game']}: {', '.join(fitting)}" if fitting else "no solver takes this game"
+        fitting = [name for name in self.request.loader.get_group_options("solver") if self._would_fit(name, game)]
+        would = f"these take it: {', '.join(fitting)}" if fitting else "no solver takes this game"
         raise ImpossiblePairing("solver", f"a solver for {self.names['game']}", f"{self.names['solver']}: {reason}", would)
+
+    def _would_fit(self, name: str, game: Any) -> bool:
+        """Say whether another solver, as its YAML stands, takes this very game."""
+        if name == self.names["solver"]:
+            return False
+        node = _plain(self.request.plain("solver", name)["solver"])
+        try:
+            return (
+                refusal(game, build({key: 0 if value == _SEED_LINK else value for key, value in node.items()}, name, self.context))
+                is None
+            )
+        except ConfigError:
+            return False
 
     def _classes(self, group: str) -> list[tuple[str, Any]]:
         found = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import ClassVar
 
 _LONGEST = 200
 
@@ -36,8 +37,10 @@ class ConfigError(MinimexError, ValueError):
         super().__init__(path, wanted, came, hint)
         self.path, self.wanted, self.came, self.hint = path, wanted, came, hint
 
+    longest: ClassVar[int] = _LONGEST  # of what came, in characters
+
     def __str__(self) -> str:
-        came = self.came if len(self.came) <= _LONGEST else f"{self.came[:_LONGEST]}... ({len(self.came):,} characters)"
+        came = self.came if len(self.came) <= self.longest else f"{self.came[: self.longest]}... ({len(self.came):,} characters)"
         said = f"{self.path}: expected {self.wanted}, got {came}"
         return f"{said} ({self.hint})" if self.hint else said
 
@@ -54,6 +57,8 @@ class ConfigError(MinimexError, ValueError):
 
 class ImpossiblePairing(ConfigError):
     """A game and a solver that cannot meet: no common form, or this instance is refused."""
+
+    longest: ClassVar[int] = 10 * _LONGEST  # a reason that says what would do is told to its end
 
 
 class UntrustedCode(ConfigError):

@@ -51,7 +51,7 @@ MOST_PAIRS = 3_000_000
 """More pairs of supports than this are refused: 12 x 12 actions still pass."""
 
 MOST_EXPLAINED = 10_000
-"""With more pairs of supports of any sizes than this, (2^m - 1)(2^n - 1), `supports` stays empty: 6 x 6 has 3,969."""
+"""With more pairs of supports of any sizes than this, (2^m - 1)(2^n - 1), `supports` is refused: 6 x 6 has 3,969."""
 
 _PROGRESS_EVERY = 2000
 _SECONDS_A_PAIR = 5e-6
@@ -158,7 +158,15 @@ class SupportEnumeration:
     def refuses(self, game: Any) -> str | None:
         """Say that a game is too large; None if it is not or does not tell its `shape`."""
         shape: tuple[int, int] | None = getattr(game, "shape", None)
-        return _too_many(*shape) if shape is not None else None
+        if shape is None:
+            return None
+        explained = (2 ** shape[0] - 1) * (2 ** shape[1] - 1)
+        if self.supports and explained > MOST_EXPLAINED:
+            return (
+                f"a game of {shape[0]} x {shape[1]} actions has {explained:,} pairs of supports of any sizes, at most "
+                f"{MOST_EXPLAINED:,} are explained; supports=false finds the equilibria alone"
+            )
+        return _too_many(*shape)
 
     def cost(self, game: Any) -> float:
         """Return rough seconds; a game that knows its `shape` need not be written out for that."""

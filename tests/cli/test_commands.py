@@ -231,7 +231,7 @@ def test_seeds_follow_into_random_games(fake):
         ),
         (["export", "nowhere", "format=nfg"], "nowhere: expected a sweep's directory"),
         (["export"], "usage: minimex export DIR"),
-        (["game=octal", "solver=regret_matching"], "these take octal: mex_dp"),
+        (["game=octal", "solver=regret_matching"], "these take it: mex_dp"),
         (["game=octal"], "solver: expected a solver, got nothing (solver= one of mex_dp)"),
         (["solver=mex_dp"], "game: expected a game, got nothing (game= one of octal)"),
         (["game=octl", "solver=mex_dp"], "game: expected one of "),
@@ -594,3 +594,30 @@ def test_a_name_that_no_disk_takes_is_refused(minimex, fake):
         assert "minimex: out: expected a folder that can be written, got 'aaa" in answer.text
         assert answer.text.endswith("(file name too long)")
     assert "goes on" not in minimex("show", "a" * 300).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "fits", "never"),
+    [
+        ("game=prisoners_dilemma solver=shapley_snow", "the game is not zero-sum", "vertex_enumeration", "shapley_snow"),
+        (
+            "game=random_matrix game.size=40 solver=vertex_enumeration",
+            "lemke_howson finds some equilibria, pure all pure ones",
+            "exact_lp",
+            "shapley_snow",
+        ),
+        (
+            "game=random_matrix game.size=7 solver=support_enumeration solver.supports=true",
+            "at most 10,000 are explained",
+            "pure",
+            "mex_dp",
+        ),
+    ],
+)
+def test_a_refusal_tells_all_its_advice_and_names_solvers_that_take_this_very_game(minimex, asked, said, fits, never):
+    answer = minimex(*asked.split())
+    assert answer.status == 2
+    assert said in answer.text
+    names = answer.text.rpartition("(these take it: ")[2].strip(")\n").split(", ")
+    assert fits in names
+    assert never not in names
