@@ -41,7 +41,7 @@ def test_an_endless_loop_is_killed_with_its_stack(fake, ray, *, compute, kind, s
 @pytest.mark.parametrize("kind", ["ignore", "block"])
 def test_a_point_that_ignores_the_alarm_is_ended_from_outside(fake, ray, monkeypatch, compute, kind):
     monkeypatch.setattr("pipeline.scheduler._BACKSTOP_S", 1.0)
-    answer = fake(*THREE, f"solver.kind={kind}", "compute.timeout_s=0.5", f"compute={compute}")
+    answer = fake(*THREE, f"solver.kind={kind}", "compute.timeout_s=2", f"compute={compute}")
     assert answer.status == 1
     assert outcomes()["status"] == "timeout"
 
