@@ -105,19 +105,13 @@ class Lease:
         ValueError
             If what lies there is no lease.
         """
-        content = self.store.read(NAME, _LONGEST)
-        if content is None:
-            return None
-        said = json.loads(content)
-        if not isinstance(said, dict):
-            raise ValueError("no lease")  # noqa: TRY004
-        return said
+        return self.store.parsed(NAME, _LONGEST, _lease)
 
     def holder(self) -> Holder | None:
         """Return who else has it; None if nobody has."""
         try:
             standing = self._standing()
-        except (ValueError, RecursionError):
+        except ValueError:
             return Holder(f"{NAME} there cannot be read (if nobody is at work, remove it)")
         if standing is None or _is(standing, self.own["id"]) or self._is_over(standing):
             return None
@@ -136,6 +130,13 @@ class Lease:
             return True
         here = bool(self.own["machine"]) and standing.get("machine") == self.own["machine"]
         return here and isinstance(pid, int) and not Path(f"/proc/{pid}").exists()
+
+
+def _lease(content: bytes) -> dict[str, Any]:
+    said = json.loads(content)
+    if not isinstance(said, dict):
+        raise ValueError("no lease")  # noqa: TRY004
+    return said
 
 
 def _is(standing: dict[str, Any] | None, identity: Any) -> bool:

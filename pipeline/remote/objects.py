@@ -16,11 +16,12 @@ import errno
 import hashlib
 import os
 import re
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ from solvers.errors import ConfigError, MinimexError
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9.+-]*)://")
 _CHUNK = 8 << 20
 _CONNECT_S, _READ_S, _TRIES, _GOOGLE_S = 3.0, 5.0, 2, 10
+_AGAIN_S = (0.1, 0.5)
 _WHOLE_AT_ONCE = ("s3", "gcs")
 _REFUSED = ("abfs", "abfss")
 _S3_OPTIONS = ("endpoint_override", "scheme", "region", "tls_ca_file_path")
@@ -46,6 +48,9 @@ _FAILURES = (  # what the stores' own libraries say, and what it means
     (r"Could not resolve host", "no such host, or no network"),
     (r"NETWORK_CONNECTION|UNAVAILABLE|curlCode|CURL error|[Tt]imed? ?out", "it does not answer"),
 )
+
+
+T = TypeVar("T")
 
 
 class StoreLost(MinimexError, OSError):
@@ -221,6 +226,27 @@ class Store:
         if len(content) > at_most:
             raise ValueError(f"{self.shown}/{name} is longer than {at_most:,} bytes")
         return content
+
+    def parsed(self, name: str, at_most: int, parse: Callable[[bytes], T]) -> T | None:
+        """Return what an object's content says; None if there is none.
+
+        pyarrow asks for an object's size before it reads, so one that is replaced in between comes torn: what cannot be parsed is
+        read again.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be parsed however often it is read, or is longer than `at_most` bytes.
+        """
+        for pause in (*_AGAIN_S, None):
+            content = self.read(name, at_most)
+            try:
+                return None if content is None else parse(content)
+            except (ValueError, RecursionError) as error:
+                if pause is None:
+                    raise ValueError(str(error)) from error
+                time.sleep(pause)
+        raise AssertionError  # pragma: no cover
 
     def put(self, name: str, content: bytes) -> None:
         """Write or replace a small object."""

@@ -97,9 +97,8 @@ class Head:
             If something else lies there.
         """
         try:
-            content = store.read(MANIFEST, _LARGEST)
-            return None if content is None else cls.read(content)
-        except (ValueError, RecursionError) as error:
+            return store.parsed(MANIFEST, _LARGEST, cls.read)
+        except ValueError as error:
             hint = f"its {MANIFEST}: {error}; choose another prefix, or copy it to a folder with the store's own tools"
             raise ConfigError("out", "a sweep's prefix, or an empty one", repr(store.shown), hint) from None
 

@@ -113,7 +113,7 @@ def test_a_machine_lost_another_one_gained(cluster, undisturbed):
 @pytest.mark.long
 def test_machines_that_go_charge_no_point(cluster):
     cluster.start(0, 2)
-    ten = ["solver=walk", "solver.steps=40", "solver.pause_s=0.8", "seed=range(0,10)", "verify=false", "compute.attempts=1"]
+    ten = ["solver=walk", "solver.steps=120", "solver.pause_s=0.8", "seed=range(0,10)", "verify=false", "compute.attempts=1"]
     process = cluster.minimex(*FAKE, *ten, "compute=cluster", f"compute.address={cluster.gcs}", "out=it")
     under_way(cluster, process, commits=1)
     for lost in (1, 2):  # the first takes whole batches along, their points run alone from then on

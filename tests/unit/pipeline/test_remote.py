@@ -22,7 +22,7 @@ from rich.console import Console
 
 from pipeline.errors import SweepCutShort
 from pipeline.journal import DirectoryBusy, locked
-from pipeline.remote import at_work, fetched, folder_of, give_back, is_remote, lease, out_word, session, without_secrets
+from pipeline.remote import at_work, fetched, folder_of, give_back, is_remote, lease, objects, out_word, session, without_secrets
 from pipeline.remote.lease import NAME, Lease
 from pipeline.remote.mirror import Record, bring_up_to_date, fetch_latest, mirror_of
 from pipeline.remote.objects import Store, StoreLost, _reason, _secrets, open_store
@@ -44,6 +44,7 @@ FILES = {
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch):
     monkeypatch.setattr(lease, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(objects, "_AGAIN_S", (0.0, 0.0))
 
 
 @pytest.fixture
@@ -500,6 +501,16 @@ def test_what_is_no_manifest_is_said_to_be_none(home, content):
     home.put("manifest.json", content)
     with pytest.raises(ConfigError, match="a sweep's prefix"):
         fetched(URI)
+
+
+def test_a_manifest_that_is_replaced_while_it_is_read_is_read_again(home, mirror, monkeypatch):
+    remote(home, mirror).push()
+    whole, said = Store.read, iter([slice(0, -9), slice(0, 40)])
+    monkeypatch.setattr(Store, "read", lambda store, *what: whole(store, *what)[next(said, slice(None))])
+    head = Head.of(home)
+    assert head is not None
+    assert head.snapshot.number == 1
+    assert next(said, None) is None
 
 
 def test_more_bytes_than_promised_are_not_taken(home, tmp_path):
