@@ -15,6 +15,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +43,7 @@ _FIRST_SAVED = 1_000  # ... from here on
 _FIRST_REPORTED = 10
 _WORK_PER_CALL = 100_000_000  # payoffs looked at between two chances to stop: about a tenth of a second
 
-_MEASURES = ("exploitability", "gain_p1", "gain_p2", "value_p1")
+MEASURES = ("exploitability", "gain_p1", "gain_p2", "value_p1")
 _FLOATS = pa.list_(pa.float64())
 
 CURVE = table_schema(
@@ -52,8 +54,13 @@ CURVE = table_schema(
         column("gain_p1", pa.float64(), "what player 1 would gain by the best reply to y: what is left to learn"),
         column("gain_p2", pa.float64(), "what player 2 would gain by the best reply to x"),
         column("value_p1", pa.float64(), "what player 2 pays player 1 when x meets y"),
-        column("x", _FLOATS, "player 1's probabilities, in the order of the rows"),
-        column("y", _FLOATS, "player 2's probabilities, in the order of the columns"),
+        column("milli_antes", pa.float64(), "exploitability in thousandths of an ante; null of games that have none"),
+        column("pot_percent", pa.float64(), "exploitability in percent of the first pot, two antes; null likewise"),
+        column("gamma", pa.float64(), "iteration t weighs t^gamma in the average; null: averages are sampled, or of another kind"),
+        column(
+            "x", _FLOATS, "player 1's probabilities: of the rows; of a tree, of all actions, information set by information set"
+        ),
+        column("y", _FLOATS, "player 2's probabilities likewise: of the columns; of all his actions"),
     ],
     TableInfo(
         check="solvers.regret.check:check_curve",
@@ -93,6 +100,17 @@ def _is_saved(iteration: int) -> bool:
     return iteration >= _FIRST_SAVED and int(text[0]) in _SAVED and not text[1:].strip("0")
 
 
+def stakes(exploitability: Floats, ante: Fraction | None) -> dict[str, list[float | None]]:
+    """Return what exploitability is as players of poker count it."""
+    if ante is None:
+        nothing: list[float | None] = [None] * len(exploitability)
+        return {"milli_antes": nothing, "pot_percent": nothing}
+    return {
+        "milli_antes": (exploitability * (1000 / float(ante))).tolist(),
+        "pot_percent": (exploitability * (100 / (2 * float(ante)))).tolist(),
+    }
+
+
 def excess_of(game: MatrixGame) -> str | None:
     """Say which payoff is too large, without its digits; None if none is."""
     largest, i, j = max((abs(payoff), i, j) for i, row in enumerate(game.payoffs) for j, payoff in enumerate(row))
@@ -105,7 +123,32 @@ def excess_of(game: MatrixGame) -> str | None:
 # ---- a run -------------------------------------------------------------------------------------------------------------------
 
 
-def run(play: Play, iterations: int, resume: Checkpoint | None) -> Iterator[Event]:
+class Run(Protocol):
+    """Self-play of any kind: what it does between recorded iterations, and what it keeps."""
+
+    done: int
+
+    @property
+    def most_steps(self) -> int: ...
+
+    @property
+    def is_recorded(self) -> bool: ...
+
+    @property
+    def exploitability(self) -> float: ...
+
+    def advance(self, steps: int) -> None: ...
+
+    def record(self) -> None: ...
+
+    def checkpoint(self) -> Checkpoint: ...
+
+    def load(self, saved: Checkpoint) -> None: ...
+
+    def result(self, *, complete: bool) -> Result: ...
+
+
+def run(play: Run, iterations: int, resume: Checkpoint | None) -> Iterator[Event]:
     """Yield progress, checkpoints and the result; thrown a `Stop`, the result so far."""
     if resume is not None:
         play.load(resume)
@@ -116,7 +159,7 @@ def run(play: Play, iterations: int, resume: Checkpoint | None) -> Iterator[Even
     yield play.result(complete=play.done == iterations)
 
 
-def _events(play: Play, iterations: int) -> Iterator[Event]:
+def _events(play: Run, iterations: int) -> Iterator[Event]:
     while play.done < iterations:
         due = min(next_recorded(play.done), iterations)
         play.advance(min(due - play.done, play.most_steps))
@@ -202,7 +245,7 @@ class Play:
                 "state": self.state,
                 "iterations": np.array([row.iteration for row in rows], dtype=np.int64),
                 "profiles": np.array([row.profiles for row in rows]).reshape(-1, 2, width),
-                "measures": np.array([row.measures for row in rows]).reshape(-1, 2, len(_MEASURES)),
+                "measures": np.array([row.measures for row in rows]).reshape(-1, 2, len(MEASURES)),
             },
         )
 
@@ -216,11 +259,13 @@ class Play:
     def result(self, *, complete: bool) -> Result:
         m, _ = self.game.shape
         profiles = [profile for row in self.recorded for profile in row.profiles]
-        measures = np.array([row.measures for row in self.recorded]).reshape(-1, len(_MEASURES))
+        measures = np.array([row.measures for row in self.recorded]).reshape(-1, len(MEASURES))
         columns = {
             "iteration": [row.iteration for row in self.recorded for _ in row.profiles],
             "iterate": ["last", "average"] * len(self.recorded),
-            **{name: measures[:, index] for index, name in enumerate(_MEASURES)},
+            **{name: measures[:, index] for index, name in enumerate(MEASURES)},
+            **stakes(measures[:, 0], None),
+            "gamma": [0.0] * len(profiles),
             "x": [profile[:m] for profile in profiles],
             "y": [profile[m:] for profile in profiles],
         }
