@@ -58,7 +58,7 @@ CURVE = table_schema(
         column("pot_percent", pa.float64(), "exploitability in percent of the first pot, two antes; null likewise"),
         column("gamma", pa.float64(), "iteration t weighs t^gamma in the average; null: averages are sampled, or of another kind"),
         column(
-            "x", _FLOATS, "player 1's probabilities: of the rows; of a tree, of all actions, information set by information set"
+            "x", _FLOATS, "player 1's probabilities: of the rows; of a tree, of all his actions, set by set"
         ),
         column("y", _FLOATS, "player 2's probabilities likewise: of the columns; of all his actions"),
     ],
