@@ -91,6 +91,8 @@ class Game(Protocol):
 
     Optional: `refuses(kind) -> str | None`, cheap, says why this instance cannot give that form; `exports`, a class variable, file
     formats by name, each a function `game -> text` (`minimex export`), which raises `InfeasibleGame` where this instance has none.
+
+    A form's class may say `built_once = True`: building it takes longer than shipping it, so that a sweep builds it once a game.
     """
 
     version: ClassVar[int]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,8 @@ class GameTree:
         Poker: what each player puts in before he sees a card, in units of payoffs; else None.
     """
 
+    built_once: ClassVar[bool] = True
+
     parent: NDArray[np.int32]
     move: NDArray[np.int32]
     player: NDArray[np.int8]
@@ -114,6 +116,10 @@ class GameTree:
     came_from: NDArray[np.int32]
     is_exact: bool = True
     ante: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        for one in (self.parent, self.move, self.player, self.infoset, self.probability, self.payoff, self.label):
+            one.flags.writeable = False  # many may read it, in many processes
 
     def __len__(self) -> int:
         return len(self.parent)
