@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from solvers.contract import Checkpoint, Result
 from solvers.forms import GameTree, sequence_form
@@ -46,12 +48,19 @@ class _Row:
 class TreePlay:
     """A run: both players' arrays, their states after `done` iterations, the rows recorded so far.
 
-    A state is `[3, S]`: regrets, sums of plans, the sigma to be played next. `played` is what was played in the last iteration.
+    A state is `[3, S]`: regrets, sums of plans, the sigma to be played next (which methods that need none leave alone). `played` is
+    what was played in the last iteration. `step(play, count)` does iterations in place.
+
+    `kept` is what else a method remembers, by name: part of checkpoints, changed in place. `work` is what an iteration costs, about
+    a nanosecond each; None: that of a method which passes over all payments. `further` makes the tables that only one method has.
     """
 
     game: GameTree
     gamma: float | None
     step: Callable[[TreePlay, int], None]
+    kept: dict[str, NDArray[Any]] = field(default_factory=dict)
+    work: int | None = None
+    further: Callable[[TreePlay], Mapping[str, pa.Table]] = field(default=lambda _: {})
     plexes: tuple[Treeplex, Treeplex] = field(init=False)
     state: tuple[Floats, Floats] = field(init=False)
     played: tuple[Floats, Floats] = field(init=False)
@@ -68,7 +77,9 @@ class TreePlay:
     @property
     def most_steps(self) -> int:
         """How many iterations one call may do."""
-        work = sum(len(plex.payments) + 8 * len(state[0]) for plex, state in zip(self.plexes, self.state, strict=True))
+        work = self.work
+        if work is None:
+            work = sum(len(plex.payments) + 8 * len(state[0]) for plex, state in zip(self.plexes, self.state, strict=True))
         return max(1, _WORK_PER_CALL // max(1, work))
 
     @property
@@ -98,17 +109,19 @@ class TreePlay:
         arrays = {
             "iterations": np.array([row.iteration for row in rows], dtype=np.int64),
             "measures": np.array([row.measures for row in rows]).reshape(-1, 2, len(MEASURES)),
+            **self.kept,
         }
         for player, state in enumerate(self.state):
             profiles = [[profile[player] for profile in row.profiles] for row in rows]
             arrays[f"state{player}"] = state
-            arrays[f"profiles{player}"] = np.array(profiles).reshape(-1, 2, state.shape[1] - 1)
+            arrays[f"profiles{player}"] = np.array(profiles).reshape(len(rows), 2, state.shape[1] - 1)
         return Checkpoint(self.done, arrays)
 
     def load(self, saved: Checkpoint) -> None:
         arrays = saved.arrays
         self.done = saved.step
         self.state = (arrays["state0"].copy(), arrays["state1"].copy())
+        self.kept = {name: arrays[name].copy() for name in self.kept}
         rows = zip(arrays["iterations"], arrays["profiles0"].copy(), arrays["profiles1"].copy(), arrays["measures"], strict=True)
         self.recorded = [_Row(int(iteration), ((x[0], y[0]), (x[1], y[1])), measures.copy()) for iteration, x, y, measures in rows]
 
@@ -124,7 +137,7 @@ class TreePlay:
             "x": [profile[0] for profile in profiles],
             "y": [profile[1] for profile in profiles],
         }
-        tables = {"curve": pa.table(columns, schema=CURVE), "strategies": self._strategies()}
+        tables = {"curve": pa.table(columns, schema=CURVE), "strategies": self._strategies(), **self.further(self)}
         metrics = {"exploitability": self.exploitability, "iterations": float(self.done)} if self.recorded else {}
         return Result(tables, metrics, complete)
 
