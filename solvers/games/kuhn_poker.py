@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from solvers.forms import Chance, Decision, GameTree, Payoff, extract
+from solvers.games.efg_format import EXPORTS
 
 F = TypeVar("F")
 
@@ -32,6 +34,12 @@ class KuhnPoker:
 
     version: ClassVar[int] = 1
     gives: ClassVar[tuple[type, ...]] = (GameTree,)
+    exports: ClassVar[Mapping[str, Callable[[Any], str]]] = EXPORTS
+
+    @property
+    def ends(self) -> int:
+        """How many ends the tree has."""
+        return 30
 
     def form(self, kind: type[F]) -> F:
         """Return the tree."""
