@@ -1,0 +1,266 @@
+"""Rare and common nimbers of a heap game: how they are told apart, and the heaps' nimbers computed by means of the rare ones.
+
+The method is Berlekamp's and Guy's, as used by Flammenkamp: almost all nimbers of such games have an odd number of bits in a mask
+(they are *common*), few an even number (*rare*), and the nim sum of two common ones is rare. So every common option of a heap that
+is broken in two has a rare heap on one side: there are few of those. Which rare values are options has to be found by looking, but
+a few hundred looks nearly always find them all.
+
+Glossary: `G(n)` the nimber of a heap of n; `phi(v)` = 1 if v & mask has an odd number of bits, else 0: additive under xor.
+
+Rules
+-----
+1. Plain rule: heap n is rare if phi(G(n)) = 0. With a parity t (only where all digits that break stand at places of parity t): heap n
+   is rare if phi(G(n)) = (n + t) mod 2. Of the two heaps a + b = n - k that are left after k were taken, let one be rare and one
+   common. Then phi(G(a) xor G(b)) is 1 by the plain rule; by the other it is 1 + (a + t) + (b + t) = 1 + n - k = 1 + n + t mod 2.
+   Either way it is a value with which heap n would be common; and two rare or two common heaps give one with which it would be rare.
+2. Heap n: mark all options that do not break it, and all with a rare heap on one side. Now all common options are marked. Let x be
+   the least value not marked. If x is common it is the nimber. Else mark options G(a) xor G(n - k - a), for a = 1, 2, ..., all k at
+   each a, until x is marked; if a has come to n / 2, x is no option: it is the nimber, and n a rare heap.
+3. Any mask is right; a good one makes few heaps rare. The best is found by a Walsh-Hadamard transform W of the histogram of nimbers:
+   the number of rare heaps is (heaps + W(mask)) / 2.
+4. Marks are bytes, of `BLOCK` heaps at once: a rare heap's nimber is read once for all of them, and what it is joined with lies side
+   by side. Rare heaps less than a block from either end, or in it, are taken heap by heap.
+
+References
+----------
+E. R. Berlekamp, J. H. Conway, R. K. Guy (1982), Winning Ways, chapter 4 (sparse spaces); A. Gangolli, T. Plambeck (1989), "A note on
+periodicity in some octal games", Int. J. Game Theory 18; A. Flammenkamp (2002), "Lange Perioden in Subtraktions-Spielen" and his
+pages on octal games.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import int64, njit, uint8, uint64
+from numpy.typing import NDArray
+
+from solvers.forms import HeapGame
+
+Nimbers = NDArray[np.uint16]
+Heaps = NDArray[np.uint64]
+IntArray = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+
+BLOCK = 16
+LARGEST = 1 << 15
+"""Nimbers stay below: xors of two fit 16 bits."""
+_BREAKING = 4
+_FIRST_LOOKS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How rare heaps are told from common ones: see rule 1. `parity` None: the plain rule."""
+
+    mask: int
+    parity: int | None = None
+
+    def are_rare(self, nimbers: Nimbers, first: int) -> NDArray[np.bool_]:
+        """Say which heaps are rare: `nimbers` are those of the heaps `first`, `first` + 1, ..."""
+        odd = _odd(nimbers & np.uint16(self.mask))
+        if self.parity is None:
+            return odd == 0
+        return odd == ((np.arange(first, first + len(nimbers)) + self.parity) & 1)
+
+
+def _odd(values: NDArray[Any]) -> NDArray[Any]:
+    """Return whether the numbers of bits are odd: 1 or 0."""
+    return np.bitwise_count(values) & 1
+
+
+def breaking_places(game: HeapGame) -> tuple[int, ...]:
+    """Return the places of the digits that allow to leave two heaps."""
+    return tuple(place for place, digit in enumerate(game.digits) if digit & _BREAKING)
+
+
+def best_rule(nimbers: Nimbers, game: HeapGame) -> Rule:
+    """Return the rule by which the fewest of the heaps 1, 2, ... are rare; `nimbers` from G(0) on.
+
+    Time and memory: a few times the number of heaps.
+
+    Examples
+    --------
+    >>> kayles = np.array([0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6, 4], np.uint16)
+    >>> best_rule(kayles, HeapGame((0, 7, 7), "0.77"))
+    Rule(mask=7, parity=None)
+    """
+    heaps = nimbers[1:]
+    if not len(heaps):
+        return Rule(1)
+    size = 1 << max(1, int(heaps.max()).bit_length())
+    plain = _walsh_hadamard(np.bincount(heaps, minlength=size))
+    rule, least = Rule(int(plain.argmin())), int(plain.min())
+    parities = {place % 2 for place in breaking_places(game)}
+    if len(parities) == 1:
+        parity = parities.pop()
+        signs = 1 - 2 * ((np.arange(1, len(nimbers)) + parity) & 1)
+        signed = _walsh_hadamard(np.bincount(heaps, weights=signs, minlength=size).astype(np.int64))
+        if int(signed.min()) < least:
+            rule = Rule(int(signed.argmin()), parity)
+    return rule
+
+
+def _walsh_hadamard(values: IntArray) -> IntArray:
+    """Return sum over v of (-1)^popcount(v & mask) values[v], for every mask."""
+    result = values.astype(np.int64)
+    half = 1
+    while half < len(values):
+        pairs = result.reshape(-1, 2, half)
+        result = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        half *= 2
+    return result
+
+
+class HeapRun:
+    """The nimbers of a heap game from G(0) on, heap by heap, and the rare ones among them.
+
+    Attributes
+    ----------
+    nimbers
+        `[heap_limit + 1]` uint16; filled up to `done`.
+    rule
+        By which the rare heaps are told.
+    positions, values
+        The rare heaps, ascending, and their nimbers; `rare_count` of each are filled.
+    most_looks
+        How far step a of rule 2 ever went without ending in a rare heap.
+    """
+
+    def __init__(self, game: HeapGame, heap_limit: int) -> None:
+        self.game = game
+        self.digits = np.array(game.digits, np.int64)
+        self.breaking = np.array(breaking_places(game), np.int64)
+        self.nimbers: Nimbers = np.zeros(heap_limit + 1, np.uint16)
+        self.rule = Rule(1)
+        self.done = 0
+        self.most_looks = 0
+        self._take_rares(np.zeros(0, np.uint64))
+
+    def _take_rares(self, positions: Heaps) -> None:
+        self.rare_count = len(positions)
+        self.positions: Heaps = np.zeros(max(64, 2 * len(positions)), np.uint64)
+        self.positions[: len(positions)] = positions
+        self.values: Nimbers = np.zeros(len(self.positions), np.uint16)
+        self.values[: len(positions)] = self.nimbers[positions]
+
+    def choose(self) -> None:
+        """Take the rule that suits the nimbers so far best."""
+        known = self.nimbers[: self.done + 1]
+        rule = best_rule(known, self.game)
+        if rule != self.rule or self.done == 0:
+            self.rule = rule
+            self._take_rares(np.flatnonzero(rule.are_rare(known[1:], 1)).astype(np.uint64) + np.uint64(1))
+
+    def extend(self, last: int) -> None:
+        """Compute the heaps up to `last`.
+
+        Raises
+        ------
+        OverflowError
+            If a nimber reaches `LARGEST`.
+        """
+        while self.done < last:
+            size = self._size()
+            room = len(self.positions) - self.rare_count
+            if room < BLOCK:
+                self._take_rares(self.positions[: self.rare_count].copy())
+                continue
+            parity = -1 if self.rule.parity is None else self.rule.parity
+            phi = _odd(np.arange(size, dtype=np.int64) & self.rule.mask).astype(np.uint8)
+            marks = np.zeros(BLOCK * size, np.uint8)
+            found = _extend(
+                self.nimbers,
+                (self.done + 1, last),
+                (self.digits, self.breaking),
+                (self.positions, self.values, self.rare_count),
+                (phi, parity),
+                marks,
+            )
+            self.done, self.rare_count, looks = found
+            self.most_looks = max(self.most_looks, looks)
+
+    def _size(self) -> int:
+        """Return a power of two, twice one above any nimber so far: xors stay in its lower half, a mex is at most its half."""
+        most = int(self.nimbers[: self.done + 1].max())
+        if most >= LARGEST:
+            raise OverflowError(f"a nimber reaches {most}, and this method keeps them below {LARGEST}")
+        return max(64, 2 << (most + BLOCK).bit_length())
+
+
+@njit(cache=True)  # pragma: no cover
+def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901, PLR0912, PLR0914, PLR0915
+    """Compute nimbers of the heaps `heaps` (first, last), both in, or until marks or room for rare ones do not suffice.
+
+    Marks of a heap are `size` bytes. Nimbers are below size / 2, so their xors are, so a mex is at most that; once one is, we return.
+    Returns the last heap computed, the number of rare ones, and the most looks. Indices are unsigned where loops are long, so that
+    none is tested for being negative.
+    """
+    first, last = heaps
+    digits, breaking = moves
+    positions, values, count = rares
+    phi, parity = rule
+    size = len(marks) // BLOCK
+    places = len(digits) - 1
+    most_looks = 0
+    n = first
+    while n <= last and count + BLOCK <= len(positions):
+        many = min(BLOCK, last - n + 1)
+        marks[: many * size] = 0
+        low = 0  # rare heaps below are nearer to the heaps' ends than a block
+        while low < count and positions[low] < uint64(BLOCK):
+            low += 1
+        if many == BLOCK:
+            for k in breaking:
+                high = count
+                while high > low and int64(positions[high - 1]) >= n - k:
+                    high -= 1
+                for j in range(uint64(low), uint64(high)):
+                    value, other = uint64(values[j]), uint64(n - k) - positions[j]
+                    for h in range(uint64(BLOCK)):
+                        marks[h * uint64(size) + (value ^ uint64(nimbers[other + h]))] = 1
+        else:
+            low = count
+        for h in range(many):
+            heap = n + h
+            row = uint64(h * size)
+            for i in range(1, min(places, heap) + 1):
+                if digits[i] & 1 and heap == i:
+                    marks[row] = 1
+                if digits[i] & 2 and heap > i:
+                    marks[row + uint64(nimbers[heap - i])] = 1
+            for k in breaking:
+                left = heap - k
+                for j in range(low):
+                    if int64(positions[j]) >= left:
+                        break
+                    marks[row + (uint64(values[j]) ^ uint64(nimbers[uint64(left) - positions[j]]))] = 1
+                j = count - 1
+                while j >= low and int64(positions[j]) >= n - k:
+                    if int64(positions[j]) < left:
+                        marks[row + (uint64(values[j]) ^ uint64(nimbers[uint64(left) - positions[j]]))] = 1
+                    j -= 1
+            rare_phi = uint8(0) if parity < 0 else uint8((heap + parity) & 1)
+            x, a, half = uint64(0), 1, heap // 2
+            while True:
+                while marks[row + x]:
+                    x += uint64(1)
+                if phi[x] != rare_phi:
+                    most_looks = max(most_looks, a - 1)
+                    break
+                if a > half:
+                    positions[count], values[count] = heap, x
+                    count += 1
+                    break
+                stop = min(a + _FIRST_LOOKS - 1, half)
+                for k in breaking:
+                    left = uint64(max(0, heap - k))
+                    for one in range(uint64(a), uint64(min(stop, heap - k - 1) + 1)):
+                        marks[row + (uint64(nimbers[one]) ^ uint64(nimbers[left - one]))] = 1
+                a = stop + 1
+            nimbers[heap] = x
+            if 2 * int64(x) >= size:
+                return heap, count, most_looks
+        n += many
+    return n - 1, count, most_looks
