@@ -166,7 +166,8 @@ def _recompute(form: HeapGame) -> Iterator[int]:
             options |= _bits(nimbers[n - leave_one[leave_one < n]], width)
         if splits:
             if n > 1:
-                pairs.append(_bits(nimbers[1 : n // 2 + 1] ^ nimbers[n - 1 : n - n // 2 - 1 : -1], width))
+                half = (n - form.unequal) // 2
+                pairs.append(_bits(nimbers[1 : half + 1] ^ nimbers[n - 1 : n - half - 1 : -1], width))
             for place in itertools.takewhile(n.__gt__, splits):
                 options |= pairs[n - place]
         nimbers[n] = (~options & (options + 1)).bit_length() - 1  # the lowest bit that is not set
@@ -185,7 +186,8 @@ def _mex_of_heap(form: HeapGame, heap: int, nimbers: IntArray) -> int:
     options = [np.zeros(int(heap < len(form.digits) and form.digits[heap] & 1), np.int64)]
     options += [nimbers[[heap - place]] for place, digit in enumerate(form.digits) if digit & 2 and place < heap]
     for left in (heap - place for place in _splits(form) if heap - place > 1):
-        options.append(nimbers[1 : left // 2 + 1] ^ nimbers[left - 1 : left - left // 2 - 1 : -1])
+        half = (left - form.unequal) // 2
+        options.append(nimbers[1 : half + 1] ^ nimbers[left - 1 : left - half - 1 : -1])
     values = np.unique(np.concatenate(options))
     gaps = np.flatnonzero(values != np.arange(len(values)))
     return int(gaps[0]) if len(gaps) else len(values)
@@ -212,8 +214,10 @@ def _least_period(values: IntArray, form: HeapGame) -> tuple[int, int] | None:
     """Return (preperiod, period) of the least period that the values prove, or None.
 
     A window has at least period + k comparisons (k without splits, and at least one), and what was computed beyond it must agree
-    as well: so the last few values tell most shifts off at once.
+    as well: so the last few values tell most shifts off at once. No theorem is known where two heaps that are left must differ.
     """
+    if form.unequal:
+        return None
     heaps, k = len(values), form.last_place
     for period in np.flatnonzero(values[-2::-1] == values[-1]) + 1:
         tail = min(_TAIL, heaps - period, period + k if _splits(form) else max(k, 1))

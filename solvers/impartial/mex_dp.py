@@ -96,7 +96,7 @@ class MexDp:
                 milestone = _milestone_after(done)
                 first, step = done + 1, max(1, _OPTIONS_A_STEP // _options_of(done + 1, game))
                 done = min(done + step, milestone, self.heap_limit)
-                _extend(nimbers.view(np.uint32), digits, first, done)
+                _extend(nimbers.view(np.uint32), digits, game.unequal, first, done)
                 yield Progress(done, self.heap_limit, {"max_nimber": float(nimbers[: done + 1].max())})
                 if done < self.heap_limit:
                     yield Checkpoint(done, {"nimbers": nimbers[: done + 1]})
@@ -128,7 +128,7 @@ def _options_of(heap: int, game: HeapGame) -> int:
 
 
 @njit(cache=True)  # pragma: no cover
-def _extend(nimbers: IntArray, digits: IntArray, first: int, last: int) -> None:
+def _extend(nimbers: IntArray, digits: IntArray, unequal: bool, first: int, last: int) -> None:  # noqa: FBT001
     """Fill `nimbers[first..last]`; those before `first` are known.
 
     `seen[v] == n` says that heap n has an option of nimber v. `size` is a power of two above all nimbers so far, hence above
@@ -147,7 +147,7 @@ def _extend(nimbers: IntArray, digits: IntArray, first: int, last: int) -> None:
                 seen[nimbers[left]] = n
             if digits[place] & 4:
                 both = np.uint64(left)  # unsigned, so that no index is tested for being negative: twice as fast
-                for a in range(np.uint64(1), np.uint64(left // 2 + 1)):
+                for a in range(np.uint64(1), np.uint64((left - unequal) // 2 + 1)):
                     seen[nimbers[a] ^ nimbers[both - a]] = n
         mex = 0
         while seen[mex] == n:
