@@ -1,4 +1,4 @@
-"""The tables of heap games: `nimbers`, one row a heap, and `periods`, one row a game. All solvers of the family deliver these two."""
+"""The tables of heap games: `nimbers`, one row a heap, and `periods`, one row a game."""
 
 from __future__ import annotations
 
