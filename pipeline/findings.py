@@ -65,6 +65,17 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
                 tables[name] = (rows, info)
     left = _MOST_ROWS
     counts = judgement.counts()
+    for name in sweep.summary_names:
+        info = sweep.info(name)
+        if info.headline != "none":
+            rows = sweep.table(name)
+            shown = min(len(rows), max(left // 2, min(_FEWEST_ROWS, left)))
+            left -= shown
+            columns = [one for one in (info.columns or rows.schema.names) if rows[one].null_count < len(rows)]
+            table, left_out = fitting_table(rows.slice(0, shown), [], columns, console.width)
+            console.print(Text(f"{name}: of the whole sweep", style="bold"), soft_wrap=True)
+            console.print(table)
+            _print_rest(sweep, name, len(rows) - shown, left_out, console)
     for place, (name, (rows, info)) in enumerate(tables.items()):
         shown = min(len(rows), max(left // (len(tables) - place), min(_FEWEST_ROWS, left)))
         left -= shown
@@ -73,10 +84,14 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
         table, left_out = fitting_table(rows.slice(0, shown), *_shown_columns(sweep, rows, info), console.width)
         console.print(Text(title, style="bold"), soft_wrap=True)  # a title of the table would be broken to its width
         console.print(table)
-        rest = [f"{len(rows) - shown:,} more"] if shown < len(rows) else []
-        rest += [f"also {', '.join(left_out)}"] if left_out else []
-        if rest:
-            console.print(f"  ... {'; '.join(rest)}: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
+        _print_rest(sweep, name, len(rows) - shown, left_out, console)
+
+
+def _print_rest(sweep: SweepDir, name: str, more: int, left_out: Sequence[str], console: Console) -> None:
+    rest = [f"{more:,} more"] if more else []
+    rest += [f"also {', '.join(left_out)}"] if left_out else []
+    if rest:
+        console.print(f"  ... {'; '.join(rest)}: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
 
 
 def _shown_columns(sweep: SweepDir, rows: pa.Table, info: TableInfo) -> tuple[list[str], list[str]]:

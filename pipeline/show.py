@@ -36,10 +36,11 @@ def show(folder: str, table: str | None, to: str | None, console: Console) -> No
         raise ConfigError("to", f"one of {', '.join(FORMATS)}", repr(to), did_you_mean(to, FORMATS))
     if table is None:
         if to is not None:
-            raise ConfigError("TABLE", "a table to write", "nothing", f"one of {', '.join(('points', *sweep.table_names))}")
+            names = ("points", *sweep.summary_names, *sweep.table_names)
+            raise ConfigError("TABLE", "a table to write", "nothing", f"one of {', '.join(names)}")
         _show_overview(sweep, name, console)
         return
-    rows = sweep.points if table == "points" else joined(sweep, table)
+    rows = sweep.points if table == "points" else sweep.table(table) if table in sweep.summary_names else joined(sweep, table)
     if to is not None:
         FORMATS[to](rows, sys.stdout)
     else:
@@ -53,7 +54,7 @@ def _show_overview(sweep: SweepDir, place: str, console: Console) -> None:
     overview = Table(box=None, pad_edge=False, header_style="")
     for name in ("table", "rows", "verdicts", "about"):
         overview.add_column(name, justify="right" if name == "rows" else "left")
-    for name in sweep.table_names:
+    for name in (*sweep.summary_names, *sweep.table_names):
         grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
         about = sweep.info(name).about or ("what solves said on their way" if name == "progress" else "")
         overview.add_row(name, f"{len(sweep.table(name)):,}", grades, about)
