@@ -21,6 +21,8 @@ Rules
    nimbers: the number of rare heaps is (heaps + W(mask)) / 2.
 4. Marks are bytes, of `BLOCK` heaps at once: a rare heap's nimber is read once for all of them, and what it is joined with lies
    side by side. Rare heaps less than a block from either end, or in it, are taken heap by heap.
+5. Where two heaps that are left must differ (Grundy's game), a + a is left out; rare heaps that would be joined with themselves
+   in a block are taken heap by heap too.
 
 References
 ----------
@@ -146,6 +148,7 @@ class HeapRun:
         self.game = game
         self.digits = np.array(game.digits, np.int64)
         self.breaking = np.array(breaking_places(game), np.int64)
+        self.unequal = np.int64(game.unequal)
         self.nimbers: Nimbers = np.zeros(heap_limit + 1, np.uint16)
         self.rule = Rule(1)
         self.done = 0
@@ -197,7 +200,7 @@ class HeapRun:
             found = _extend(
                 self.nimbers,
                 (self.done + 1, last),
-                (self.digits, self.breaking),
+                (self.digits, self.breaking, self.unequal),
                 (self.positions, self.values, self.rare_count),
                 (self.rule.phi(size), _signed(self.rule.parity)),
                 np.zeros(BLOCK * size, np.uint8),
@@ -253,7 +256,7 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
     where loops are long, so that none is tested for being negative.
     """
     first, last = heaps
-    digits, breaking = moves
+    digits, breaking, unequal = moves
     positions, values, count = rares
     phi, parity = rule
     size = len(marks) // BLOCK
@@ -272,6 +275,8 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
                 while high > low and int64(positions[high - 1]) >= n - k:
                     high -= 1
                 for j in range(uint64(low), uint64(high)):
+                    if unequal and n - k <= 2 * int64(positions[j]) < n - k + BLOCK:
+                        continue
                     value, other = uint64(values[j]), uint64(n - k) - positions[j]
                     for h in range(uint64(BLOCK)):
                         marks[h * uint64(size) + (value ^ uint64(nimbers[other + h]))] = 1
@@ -290,12 +295,20 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
                 for j in range(low):
                     if int64(positions[j]) >= left:
                         break
+                    if unequal and 2 * int64(positions[j]) == left:
+                        continue
                     marks[row + (uint64(values[j]) ^ uint64(nimbers[uint64(left) - positions[j]]))] = 1
                 j = count - 1
                 while j >= low and int64(positions[j]) >= n - k:
-                    if int64(positions[j]) < left:
+                    if int64(positions[j]) < left and not (unequal and 2 * int64(positions[j]) == left):
                         marks[row + (uint64(values[j]) ^ uint64(nimbers[uint64(left) - positions[j]]))] = 1
                     j -= 1
+                if unequal and many == BLOCK:
+                    j = np.searchsorted(positions[:count], uint64(max(0, n - k + 1) // 2))
+                    while j < count and 2 * int64(positions[j]) < n - k + BLOCK:
+                        if j >= low and int64(positions[j]) < n - k and 2 * int64(positions[j]) != left:
+                            marks[row + (uint64(values[j]) ^ uint64(nimbers[uint64(left) - positions[j]]))] = 1
+                        j += 1
             rare_phi = uint8(0) if parity < 0 else uint8((heap + parity) & 1)
             x, a, half = uint64(0), 1, heap // 2 if len(breaking) else 0
             while True:
@@ -311,7 +324,7 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
                 stop = min(a + _FIRST_LOOKS - 1, half)
                 for k in breaking:
                     left = uint64(max(0, heap - k))
-                    for one in range(uint64(a), uint64(min(stop, heap - k - 1) + 1)):
+                    for one in range(uint64(a), uint64(max(0, min(stop, (heap - k - unequal) // 2)) + 1)):
                         marks[row + (uint64(nimbers[one]) ^ uint64(nimbers[left - one]))] = 1
                 a = stop + 1
             nimbers[heap] = x

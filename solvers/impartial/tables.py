@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from solvers.forms import HeapGame
-from solvers.impartial.periods import Period
 from solvers.schema import Strip, TableInfo, column, table_schema
 
 AnyInts = np.ndarray[Any, np.dtype[np.integer[Any]]]
@@ -62,6 +61,23 @@ PERIODS = table_schema(
 )
 
 
+class Proved(Protocol):
+    """A proved least period, whatever the proof."""
+
+    @property
+    def preperiod(self) -> int: ...
+    @property
+    def period(self) -> int: ...
+    @property
+    def last_exception(self) -> int | None: ...
+    @property
+    def proof(self) -> str: ...
+
+    def certificate(self) -> str:
+        """Return the proof as JSON."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Rares:
     """What `periods` says of the rare heaps up to the last one computed."""
@@ -78,7 +94,7 @@ def nimbers_table(nimbers: AnyInts) -> pa.Table:
 
 
 def periods_table(
-    game: HeapGame, found: Period | None, *, max_nimber: int, argmax: int, heaps_done: int, rares: Rares | None = None
+    game: HeapGame, found: Proved | None, *, max_nimber: int, argmax: int, heaps_done: int, rares: Rares | None = None
 ) -> pa.Table:
     """Return the one row of `periods`."""
     row = {
