@@ -14,6 +14,7 @@ which is what the tables claim. Unchecked: larger heaps where the nimbers that w
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ FULL = 100_000
 """The largest heap up to which an unproved sequence is recomputed."""
 SAMPLES = 64
 _TAIL = 32
+_BEGINNING = 32
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -89,6 +91,30 @@ def check_periods(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdic
         yield Verdict("periods", None, "refuted", f"one row wanted, {rows} found")
     for row in range(rows):
         yield Verdict("periods", row, *_judge_period(form, row, tables))
+
+
+def check_sequences(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
+    """Judge the one row of `sequences`: all nimbers are computed again and hashed; up to heap 100,000, none is stored beyond."""
+    form = game.form(HeapGame)
+    rows = tables["sequences"].to_pylist()
+    if len(rows) != 1:
+        yield Verdict("sequences", None, "refuted", f"one row wanted, {len(rows)} found")
+    for row, found in enumerate(rows):
+        done = found["heaps_done"]
+        if not _is_natural(done) or done > FULL:
+            yield Verdict("sequences", row, "refuted", f"heaps_done: a heap up to {FULL} wanted, {_shown(done)} found")
+            continue
+        known = _known(form, done)
+        values = np.array([known.nimber(heap) for heap in range(done + 1)], "<i4")
+        wanted = {
+            "code": form.code,
+            "heaps_done": max(filter(_is_natural, _values(tables, "periods", "heaps_done") or []), default=done),
+            "digest": hashlib.blake2b(values.tobytes(), digest_size=16).hexdigest(),
+            "beginning": values[:_BEGINNING].tolist(),
+        }
+        wrong = [name for name, value in wanted.items() if found[name] != value]
+        said = [f"{name}: {_shown(wanted[name])} wanted, {_shown(found[name])} found" for name in wrong] or ["computed again"]
+        yield Verdict("sequences", row, "refuted" if wrong else "proved", said[0])
 
 
 def _judge_period(form: HeapGame, row: int, tables: Mapping[str, pa.Table]) -> tuple[Grade, str]:

@@ -1,0 +1,100 @@
+"""Pictures of this family: the wall of a catalogue, 8 panels of 8 x 8 games, coloured by what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+import pyarrow as pa
+
+CELL, GAP, LEFT, TOP = 13, 20, 14, 34
+"""The side of a cell, the space between panels and the margins, in pixels."""
+
+_SIDE = 8
+_MOST_TOLD = 600  # cells that say what they are; of more, the picture would be too long
+_SHORT = 24
+_KINDS = {
+    "proved": ("#5b9a76", "proved periodic"),
+    "far": ("#b9d7a8", "proved by a further search"),
+    "dead": ("#e3a857", "open, rare heaps look dead"),
+    "open": ("#b5523f", "open"),
+    "none": ("#d9dde3", "not computed"),
+}
+_TEXT = 'font-size="10" font-family="sans-serif" fill="currentColor"'
+
+Row = Mapping[str, Any]
+
+
+def wall(game: Any, tables: Mapping[str, pa.Table]) -> str:
+    """Return the wall of a catalogue as SVG: panels by the first digit, rows by the second, columns by the third.
+
+    Of four digits the panels stand 8 by 8. `game` is not asked.
+
+    Raises
+    ------
+    KeyError, ValueError
+        If the table does not hold what it should.
+    """
+    rows = {row["code"].removeprefix("0.").ljust(3, "0"): row for row in tables["catalogue"].to_pylist()}
+    digits = max((len(code) for code in rows), default=3)
+    if digits > 4 or not all(set(code) <= set("01234567") for code in rows):  # noqa: PLR2004 (a picture has two dimensions)
+        raise ValueError("a wall has codes of at most four digits")
+    rows = {code.ljust(digits, "0"): row for code, row in rows.items()}
+    return "".join(_wall(rows, digits))
+
+
+def _wall(rows: Mapping[str, Row], digits: int) -> Iterator[str]:
+    across, down = (4, 2) if digits == 3 else (_SIDE, _SIDE)  # noqa: PLR2004 (as the docstring says)
+    panel = _SIDE * CELL + GAP
+    width, height = LEFT + across * panel, TOP + down * (panel + 6)
+    yield f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="wall of games">'
+    yield from _legend(rows)
+    loud = len(rows) <= _MOST_TOLD
+    cells: dict[str, list[str]] = {}
+    for place in range(across * down):
+        head = f"{place:0{digits - 2}o}"
+        left, top = LEFT + place % across * panel, TOP + 14 + place // across * (panel + 6)
+        yield f'<text x="{left}" y="{top - 4}" {_TEXT}>0.{head}...</text>'
+        for number in range(_SIDE * _SIDE):
+            row = rows.get(f"{head}{number:02o}")
+            x, y = left + number % _SIDE * CELL, top + number // _SIDE * CELL
+            kind = _kind(row)
+            if row is None or not loud:
+                cells.setdefault(kind, []).append(f"M{x} {y}h{CELL - 1}v{CELL - 1}h-{CELL - 1}z")
+            else:
+                box = f'<rect x="{x}" y="{y}" width="{CELL - 1}" height="{CELL - 1}" fill="{_KINDS[kind][0]}">'
+                yield f"{box}<title>{escape(_told(row))}</title></rect>"
+    for kind, paths in cells.items():
+        yield f'<path fill="{_KINDS[kind][0]}" d="{"".join(paths)}"/>'
+    yield "</svg>"
+
+
+def _legend(rows: Mapping[str, Row]) -> Iterator[str]:
+    x = LEFT
+    kinds = [_kind(row) for row in rows.values()]
+    for kind, (colour, text) in _KINDS.items():
+        if kind in kinds:
+            label = f"{text}: {kinds.count(kind)}"
+            yield f'<rect x="{x}" y="4" width="10" height="10" fill="{colour}"/><text x="{x + 14}" y="13" {_TEXT}>{label}</text>'
+            x += 26 + 6 * len(label)
+
+
+def _kind(row: Row | None) -> str:
+    if row is None:
+        return "none"
+    if row["status"] == "proved":
+        return "proved" if row["proof"] != "window" else "far"
+    return "dead" if row["rares"] is not None and 2 * (row["last_rare"] or 0) < row["heaps"] else "open"
+
+
+def _told(row: Row) -> str:
+    """Say what is known of a game, in a line or two."""
+    if row["status"] == "proved":
+        said = f"period {row['period']} from {row['preperiod']} on"
+    else:
+        rares = "" if row["rares"] is None else f", {row['rares']} rare, the last {row['last_rare']}"
+        said = f"open to {row['heaps']}{rares}"
+    same = f", as {row['same_as']}" if row["same_as"] else ""
+    beginning = " ".join(map(str, (row["beginning"] or [])[:_SHORT]))
+    return f"{row['code']}{same}: {said}. {beginning} ..."
