@@ -1,7 +1,7 @@
 """Tables of a sweep as a whole: made by a function that the sweep names, stored beside the others without a column `point`.
 
 A summary claims nothing but that it is what the sweep's tables give. Whoever verifies makes it again: what differs is refuted.
-It is of all points of its directory, whichever command they came with; where points were published since, it is not judged but stale.
+It is of all points of its directory, whichever command they came with; where points were published since, it is stale.
 """
 
 from __future__ import annotations

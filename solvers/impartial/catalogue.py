@@ -4,8 +4,8 @@ Rounds
 ------
 1. `codes`: the games, all solved by `triage` to one limit.
 2. `promote`: games of one sequence (equal digests to that limit) stand behind the first of them. It is searched further, `factor`
-   times as far a round, as long as no period is proved and its rare heaps look dead: none in the second half of the heaps
-   computed. Where rare heaps go on coming nobody has ever found a period, and each further heap is dear.
+   times as far a round, as long as no period is proved and its rare heaps look dead (none in the second half of the heaps
+   computed) or are few (one in `FEW`). Where many go on coming nobody has ever found a period, and each further heap is dear.
 3. Once the first is proved, the others of its sequence are searched as far: equal beginnings prove nothing, each game gets a
    proof of its own.
 
@@ -29,6 +29,7 @@ from solvers.contract import summarises
 from solvers.schema import TableInfo, column, table_schema
 
 OCTAL = 8
+FEW = 32
 
 CATALOGUE = table_schema(
     [
@@ -66,9 +67,10 @@ class Entry:
         return bool(self.best["status"] == "proved")
 
     @property
-    def rares_look_dead(self) -> bool:
-        """Say whether no heap of the second half is rare."""
-        return self.best["rare_count"] is not None and 2 * (self.best["last_rare"] or 0) < self.best["heaps_done"]
+    def promising(self) -> bool:
+        """Say whether rare heaps look dead or are few; not where nobody told them."""
+        rares, heaps = self.best["rare_count"], self.best["heaps_done"]
+        return rares is not None and (2 * (self.best["last_rare"] or 0) < heaps or FEW * rares < heaps)
 
 
 def codes(*, digits: int = 3, begin: int = 1, end: int | None = None, shorter: bool = True) -> list[dict[str, Any]]:
@@ -125,7 +127,7 @@ def promote(
     for alike in _by_sequence(_entries(points, tables)):
         first, *others = alike
         if not any(entry.proved for entry in alike):
-            if first.complete and first.rares_look_dead and first.best["heaps_done"] < most_heaps:
+            if first.complete and first.promising and first.best["heaps_done"] < most_heaps:
                 limits.setdefault(min(most_heaps, factor * first.best["heaps_done"]), []).append(first.code)
             continue
         far = min(most_heaps, max(entry.best["heaps_done"] for entry in alike if entry.proved))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
 import pyarrow as pa
 
-CELL, GAP, LEFT, TOP = 13, 20, 14, 34
-"""The side of a cell, the space between panels and the margins, in pixels."""
+LARGE, SMALL = 26, 11
+"""The side of a cell, of three digits and of four, in pixels."""
+
+GAP, LEFT, TOP = 20, 14, 34
+"""The space between panels and the margins, in pixels."""
 
 _SIDE = 8
 _MOST_TOLD = 600  # cells that say what they are; of more, the picture would be too long
@@ -45,11 +49,13 @@ def wall(game: Any, tables: Mapping[str, pa.Table]) -> str:
 
 
 def _wall(rows: Mapping[str, Row], digits: int) -> Iterator[str]:
-    across, down = (4, 2) if digits == 3 else (_SIDE, _SIDE)  # noqa: PLR2004 (as the docstring says)
-    panel = _SIDE * CELL + GAP
+    across, down, cell = (4, 2, LARGE) if digits == 3 else (_SIDE, _SIDE, SMALL)  # noqa: PLR2004 (as the docstring says)
+    panel = _SIDE * cell + GAP
+    usual = Counter(row["heaps"] for row in rows.values()).most_common(1)
+    far = usual[0][0] if usual else 0
     width, height = LEFT + across * panel, TOP + down * (panel + 6)
     yield f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="wall of games">'
-    yield from _legend(rows)
+    yield from _legend([_kind(row, far) for row in rows.values()])
     loud = len(rows) <= _MOST_TOLD
     cells: dict[str, list[str]] = {}
     for place in range(across * down):
@@ -58,21 +64,20 @@ def _wall(rows: Mapping[str, Row], digits: int) -> Iterator[str]:
         yield f'<text x="{left}" y="{top - 4}" {_TEXT}>0.{head}...</text>'
         for number in range(_SIDE * _SIDE):
             row = rows.get(f"{head}{number:02o}")
-            x, y = left + number % _SIDE * CELL, top + number // _SIDE * CELL
-            kind = _kind(row)
+            x, y = left + number % _SIDE * cell, top + number // _SIDE * cell
+            kind = _kind(row, far)
             if row is None or not loud:
-                cells.setdefault(kind, []).append(f"M{x} {y}h{CELL - 1}v{CELL - 1}h-{CELL - 1}z")
+                cells.setdefault(kind, []).append(f"M{x} {y}h{cell - 1}v{cell - 1}h-{cell - 1}z")
             else:
-                box = f'<rect x="{x}" y="{y}" width="{CELL - 1}" height="{CELL - 1}" fill="{_KINDS[kind][0]}">'
+                box = f'<rect x="{x}" y="{y}" width="{cell - 1}" height="{cell - 1}" fill="{_KINDS[kind][0]}">'
                 yield f"{box}<title>{escape(_told(row))}</title></rect>"
     for kind, paths in cells.items():
         yield f'<path fill="{_KINDS[kind][0]}" d="{"".join(paths)}"/>'
     yield "</svg>"
 
 
-def _legend(rows: Mapping[str, Row]) -> Iterator[str]:
+def _legend(kinds: list[str]) -> Iterator[str]:
     x = LEFT
-    kinds = [_kind(row) for row in rows.values()]
     for kind, (colour, text) in _KINDS.items():
         if kind in kinds:
             label = f"{text}: {kinds.count(kind)}"
@@ -80,11 +85,12 @@ def _legend(rows: Mapping[str, Row]) -> Iterator[str]:
             x += 26 + 6 * len(label)
 
 
-def _kind(row: Row | None) -> str:
+def _kind(row: Row | None, usual: int) -> str:
+    """Return the kind of a cell; `usual` is how far most games were computed."""
     if row is None:
         return "none"
     if row["status"] == "proved":
-        return "proved" if row["proof"] != "window" else "far"
+        return "proved" if row["heaps"] <= usual else "far"
     return "dead" if row["rares"] is not None and 2 * (row["last_rare"] or 0) < row["heaps"] else "open"
 
 
