@@ -81,7 +81,7 @@ class MexDp:
 
     def cost(self, game: Game) -> float:
         """Estimate seconds, for ordering only."""
-        return _options_of(self.heap_limit, game.form(HeapGame)) * self.heap_limit / 2 * 0.5e-9
+        return options_of(self.heap_limit, game.form(HeapGame)) * self.heap_limit / 2 * 0.5e-9
 
     def solve(self, game: HeapGame, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
         """Yield progress in heaps, checkpoints with the nimbers so far, and the result."""
@@ -94,7 +94,7 @@ class MexDp:
         try:
             while done < self.heap_limit:
                 milestone = _milestone_after(done)
-                first, step = done + 1, max(1, _OPTIONS_A_STEP // _options_of(done + 1, game))
+                first, step = done + 1, max(1, _OPTIONS_A_STEP // options_of(done + 1, game))
                 done = min(done + step, milestone, self.heap_limit)
                 _extend(nimbers.view(np.uint32), digits, game.unequal, first, done)
                 yield Progress(done, self.heap_limit, {"max_nimber": float(nimbers[: done + 1].max())})
@@ -122,7 +122,7 @@ def _milestone_after(done: int) -> int:
     return milestone
 
 
-def _options_of(heap: int, game: HeapGame) -> int:
+def options_of(heap: int, game: HeapGame) -> int:
     """Return about how many options a heap has, at least 1."""
     return len(game.digits) + sum(1 for digit in game.digits if digit & BREAKING) * (heap // 2)
 
