@@ -211,6 +211,8 @@ class Journal:
         if _decoded(points).combine_chunks().equals(places):
             return
         for path in (self.root / "tables").glob("*.parquet"):
+            if path.stem.startswith("_bad_"):
+                continue
             table = read_table(path)
             if "point" in table.schema.names:
                 _write_in_order(table, places, path)
@@ -257,7 +259,7 @@ class Journal:
             return
         touched = {path.stem.removeprefix("table_") for entry in entries for path in entry.glob("table_*.parquet")}
         for path in [*(self.root / "tables").glob("*.parquet"), *(self.root / "tables").glob("*/*.parquet")]:
-            if path.parent.name == "tables" and path.stem in touched:
+            if (path.parent.name == "tables" and path.stem in touched) or path.stem.startswith("_bad_"):
                 continue
             table = read_table(path)
             if "point" not in table.schema.names:  # a summary: made again from the others

@@ -17,11 +17,13 @@ from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.types import Override, RangeSweep, Transformer
+from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from pipeline.grids import Axis, KeyAxis, choices, grid_axes, index_product, keys_of, zip_axes
 from pipeline.hooks import HookFailed, hook_of
+from pipeline.hydra_words import in_our_words
 from pipeline.points import Chosen, Point, point_of
 from pipeline.settings import SWEEP_KEYS
 from solvers.builder import Context, Plan, build, encode, plan_of, read_exact
@@ -207,7 +209,10 @@ def plan_further(request: Request, entries: Sequence[Mapping[str, Any]]) -> Iter
         free = replace(request, groups=others(request.groups), leaves=others(request.leaves), zipped=others(request.zipped))
         grid, zipped = (others(_as_map(request.sweep.get(name), f"sweep.{name}")) for name in ("grid", "zip"))
         parts.append(_part(free, {**grid, **entry}, zipped, f"sweep.next[{place}]"))
-    return _points(request, parts)
+    try:
+        yield from _points(request, parts)
+    except HydraException as error:  # a group has no such choice
+        raise ConfigError("sweep.next", "games and solvers that there are", "another", in_our_words(error, [])) from error
 
 
 def _points(request: Request, parts: Sequence[_Part]) -> Iterator[Point]:
