@@ -28,7 +28,7 @@ _CHOICE = re.compile(r"\+{0,2}((game|solver)[.=]|experiment=|sweep\.)")
 _URI = re.compile(r"[A-Za-z][\w.+-]*://")
 _USAGE = {
     "list": "minimex list [games|solvers|experiments]",
-    "show": "minimex show DIR [TABLE] [to=csv|json|latex]",
+    "show": "minimex show DIR [TABLE] [to=csv|json|latex|FORMAT] [point=HASH]",
     "verify": "minimex verify DIR [strict=true] [trust=[package]]",
     "report": "minimex report DIR",
     "status": "minimex status DIR [to=json]",
@@ -117,10 +117,10 @@ def _list(words: list[str], options: dict[str, str], console: Console) -> int:
 
 
 def _show(words: list[str], options: dict[str, str], console: Console) -> int:
-    _operands("show", words, options, range(1, 3), ("to",))
+    _operands("show", words, options, range(1, 3), ("to", "point"))
     from pipeline.show import show  # noqa: PLC0415
 
-    show(words[0], words[1] if len(words) > 1 else None, options.get("to"), console)
+    show(words[0], words[1] if len(words) > 1 else None, options.get("to"), console, point=options.get("point"))
     return 0
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import yaml
 
 from pipeline.checkpoints import pack, unpack
+from pipeline.table_exports import exports_of, writer
 from pipeline.verify import _checker
 from solvers.builder import Context, build, plan_of
 from solvers.contract import GRADES, Checkpoint, Progress, Result, Stop
@@ -194,6 +195,16 @@ def check_certificates(game: Any, solver: Any) -> None:
     claims = [table_info(schema).claims for schema in type(solver).tables.values() if table_info(schema).claims]
     worst = max((GRADES.index(grade) for grade in grades), default=0)
     assert worst <= max((GRADES.index(claim) for claim in claims if claim), default=0)
+
+
+def check_exports(game: Any, solver: Any) -> None:
+    """What a table offers to write, it writes: text, of what was solved."""
+    tables = solve(game, solver).tables
+    for name, schema in type(solver).tables.items():
+        offered = table_info(schema).exports
+        assert exports_of(table_info(schema)) == offered
+        for target in offered.values():
+            assert "".join(writer(target)(tables[name]))
 
 
 def check_damage(game: Any, solver: Any) -> None:

@@ -1,8 +1,8 @@
 """Judge who wins a sum of heaps and nimbers, and the list of its winning moves, from the tables and the rules alone.
 
-How it differs from the solver: nimbers are those that the checkers of `nimbers` compute; each row is judged by the rules on its own,
-not found in a list made again; that no move is missing is judged by counting, over ordered pairs of heaps. All is exact, so every
-right row is proved.
+How it differs from the solver: nimbers are those that the checkers of `nimbers` compute; each row is judged by the rules on its
+own, not found in a list made again; that no move is missing is judged by counting, over ordered pairs of heaps. All is exact, so
+every right row is proved.
 """
 
 from __future__ import annotations
