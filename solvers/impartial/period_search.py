@@ -87,7 +87,7 @@ class PeriodSearch:
     [{'period': 12, 'preperiod': 71, 'heaps_done': 256, 'proof': 'guy_smith'}]
     """
 
-    heap_limit: int = 10_000_000
+    heap_limit: int = 20_000
     keep_nimbers: bool = False
 
     version: ClassVar[int] = 1

@@ -32,8 +32,8 @@ Nothing here depends on how the witnesses of b were found. The kernel below mark
 w = L - k - 1; that it ended with a common value for every heap of r + 1, ..., s + p - 1 is a and b. How far it looked before s
 does not matter, and the window may reach back to rare heaps.
 
-Where the two heaps that are left must differ (Grundy's game) it is the same if s >= 2 L: c + c = n - i with c <= max(r, w) would give
-n < 2 L, so that no option of b is lost, and that other pairs are fewer takes nothing away from the proof.
+Where the two heaps that are left must differ it is the same if s >= 2 L: c + c = n - i with c <= max(r, w) would give n < 2 L, so
+that no option of b is lost, and that other pairs are fewer takes nothing away from the proof.
 
 Least period. The first p > 0 at which the window of s comes again is the least period of G(s - L), G(s - L + 1), ...: any period
 would have brought it again. So it is the least period of the sequence's tail. (It follows that with a parity it is even.)
