@@ -48,8 +48,9 @@ def configured(folder: Path, group: str, trust: tuple[str, ...] = ()) -> dict[st
 
 
 def pairs(folder: Path, trust: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every game with every solver that takes it."""
-    for game_name, game in configured(folder, "game", trust).items():
+    """Yield every game with every solver that takes it; a game by another name only once."""
+    games = configured(folder, "game", trust)
+    for game_name, game in {name: game for game, name in {game: name for name, game in games.items()}.items()}.items():
         for solver_name, solver in configured(folder, "solver", trust).items():
             if refusal(game, solver) is None:
                 yield f"{game_name}-{solver_name}", game, solver
@@ -199,11 +200,11 @@ def check_certificates(game: Any, solver: Any) -> None:
 
 def check_exports(game: Any, solver: Any) -> None:
     """What a table offers to write, it writes: text, of what was solved."""
-    tables = solve(game, solver).tables
-    for name, schema in type(solver).tables.items():
-        offered = table_info(schema).exports
-        assert exports_of(table_info(schema)) == offered
-        for target in offered.values():
+    offered = {name: table_info(schema) for name, schema in type(solver).tables.items() if table_info(schema).exports}
+    tables = solve(game, solver).tables if offered else {}
+    for name, info in offered.items():
+        assert exports_of(info) == info.exports
+        for target in info.exports.values():
             assert "".join(writer(target)(tables[name]))
 
 
