@@ -34,11 +34,11 @@ def _ends(points, tables):
     return found
 
 
-def double(points, tables, *, goal=100, kill_at=0, pause_s=0.0):
-    """Walk on, twice as far, where the sum is below goal plus seed; `kill_at`: kill the driver at its first round with such steps."""
+def double(points, tables, *, goal=100, step=10, kill_at=0, pause_s=0.0):
+    """Walk on, twice as far, where the sum is below the goal, which grows by `step` with the seed; `kill_at`: kill the driver at its first round with such steps."""
     time.sleep(pause_s)
     ends = _ends(points, tables)
-    further = {seed: steps for seed, (steps, total) in ends.items() if Fraction(total) < goal + 10 * seed}
+    further = {seed: steps for seed, (steps, total) in ends.items() if Fraction(total) < goal + step * seed}
     if kill_at and kill_at in [steps for steps, _ in ends.values()] and not Path("killed").exists():
         Path("killed").touch()
         os.kill(os.getpid(), signal.SIGKILL)
