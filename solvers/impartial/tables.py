@@ -24,6 +24,7 @@ NIMBERS = table_schema(
         headline="none",
         pictures=(Strip("n", "nimber", row_length_from="periods.period", title="nimbers"),),
         exports={"bfile": "solvers.impartial.exports:bfile"},
+        drawing="solvers.impartial.draw:growth",
         about=(
             "The nimber of every heap, one row a heap, from 0 on; no rows if keep_nimbers is false. Proved up to heap 100,000, and "
             "all of them where a period is proved within that; beyond, a sample of heaps is computed again."
