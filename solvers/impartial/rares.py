@@ -147,6 +147,7 @@ class HeapRun:
     def __init__(self, game: HeapGame, heap_limit: int) -> None:
         self.game = game
         self.digits = np.array(game.digits, np.int64)
+        self.leaving_one = np.flatnonzero(self.digits & 2)
         self.breaking = np.array(breaking_places(game), np.int64)
         self.unequal = np.int64(game.unequal)
         self.nimbers: Nimbers = np.zeros(heap_limit + 1, np.uint16)
@@ -200,7 +201,7 @@ class HeapRun:
             found = _extend(
                 self.nimbers,
                 (self.done + 1, last),
-                (self.digits, self.breaking, self.unequal),
+                (self.digits, self.leaving_one, self.breaking, self.unequal),
                 (self.positions, self.values, self.rare_count),
                 (self.rule.phi(size), _signed(self.rule.parity)),
                 np.zeros(BLOCK * size, np.uint8),
@@ -256,7 +257,7 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
     where loops are long, so that none is tested for being negative.
     """
     first, last = heaps
-    digits, breaking, unequal = moves
+    digits, leaving_one, breaking, unequal = moves
     positions, values, count = rares
     phi, parity = rule
     size = len(marks) // BLOCK
@@ -269,7 +270,8 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
         low = 0  # rare heaps below are nearer to the heaps' ends than a block
         while low < count and positions[low] < uint64(BLOCK):
             low += 1
-        if many == BLOCK:
+        whole = many == BLOCK and n > places + 2 * BLOCK  # no low rare heap is what is left, nor half of it
+        if whole:
             for k in breaking:
                 high = count
                 while high > low and int64(positions[high - 1]) >= n - k:
@@ -285,17 +287,15 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
         for h in range(many):
             heap = n + h
             row = uint64(h * size)
-            for i in range(1, min(places, heap) + 1):
-                if digits[i] & 1 and heap == i:
-                    marks[row] = 1
-                if digits[i] & 2 and heap > i:
-                    marks[row + uint64(nimbers[heap - i])] = 1
+            if heap <= places and digits[heap] & 1:
+                marks[row] = 1
+            for i in leaving_one:
+                if heap > i:
+                    marks[row + uint64(nimbers[uint64(heap - i)])] = 1
             for k in breaking:
                 left = heap - k
-                for j in range(low):
-                    if int64(positions[j]) >= left:
-                        break
-                    if unequal and 2 * int64(positions[j]) == left:
+                for j in range(uint64(low)):
+                    if not whole and (int64(positions[j]) >= left or (unequal and 2 * int64(positions[j]) == left)):
                         continue
                     marks[row + (uint64(values[j]) ^ uint64(nimbers[uint64(left) - positions[j]]))] = 1
                 j = count - 1
@@ -303,7 +303,7 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
                     if int64(positions[j]) < left and not (unequal and 2 * int64(positions[j]) == left):
                         marks[row + (uint64(values[j]) ^ uint64(nimbers[uint64(left) - positions[j]]))] = 1
                     j -= 1
-                if unequal and many == BLOCK:
+                if unequal and whole:
                     j = np.searchsorted(positions[:count], uint64(max(0, n - k + 1) // 2))
                     while j < count and 2 * int64(positions[j]) < n - k + BLOCK:
                         if j >= low and int64(positions[j]) < n - k and 2 * int64(positions[j]) != left:
