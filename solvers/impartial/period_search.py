@@ -88,7 +88,7 @@ class PeriodSearch:
     """
 
     heap_limit: int = 20_000
-    keep_nimbers: bool = False
+    keep_nimbers: bool = True
 
     version: ClassVar[int] = 1
     takes: ClassVar[type] = HeapGame

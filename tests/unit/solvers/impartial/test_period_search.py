@@ -25,12 +25,12 @@ WINDOWS = ("0.055", "0.156", "0.16", "0.356", "0.45", "0.56", "0.644")
 
 
 def periods(code, heap_limit=10_000_000):
-    (row,) = solve(Octal(code), PeriodSearch(heap_limit)).tables["periods"].to_pylist()
+    (row,) = solve(Octal(code), PeriodSearch(heap_limit, keep_nimbers=False)).tables["periods"].to_pylist()
     return row
 
 
-def events(code, heap_limit, resume=None, **settings):
-    solver = PeriodSearch(heap_limit, **settings)
+def events(code, heap_limit, resume=None, *, keep_nimbers=False):
+    solver = PeriodSearch(heap_limit, keep_nimbers)
     return solver.solve(Octal(code).form(HeapGame), resume=resume, workers=InlineWorkers(), rng=np.random.default_rng(0))
 
 
@@ -91,7 +91,7 @@ def test_open_games_stay_open(code):
 
 
 def test_it_stops_where_the_period_is_proved():
-    result = solve(Octal("0.77"), PeriodSearch(10**12))
+    result = solve(Octal("0.77"), PeriodSearch(10**12, keep_nimbers=False))
     assert result.complete is True
     assert result.tables["periods"]["heaps_done"].to_pylist() == [256]
 
@@ -184,7 +184,7 @@ def test_stopped_it_says_what_it_has(place):
     ("settings", "path"),
     [
         ({"heap_limit": -1}, "heap_limit"),
-        ({"heap_limit": 10**13}, "heap_limit"),
+        ({"heap_limit": 10**13, "keep_nimbers": False}, "heap_limit"),
         ({"heap_limit": 10**8, "keep_nimbers": True}, "keep_nimbers"),
     ],
 )
