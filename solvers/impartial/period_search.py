@@ -115,7 +115,7 @@ class PeriodSearch:
             search.restore(resume.arrays)
         if search.done > limit:
             search = _Search(game, keep=self.keep_nimbers)
-        step = 0
+        step, complete = 0, False
         try:
             while search.unfinished(limit):
                 search.advance(limit)
@@ -124,10 +124,10 @@ class PeriodSearch:
                     step = search.farthest
                     yield Checkpoint(step, search.state())
             yield Checkpoint(limit, search.state())
+            complete = True
         except Stop:
             pass
-        tables = search.tables()
-        yield Result(tables, search.metrics(), complete=not search.unfinished(limit))
+        yield Result(search.tables(), search.metrics(), complete)
 
 
 class _Search:
