@@ -97,7 +97,7 @@ class MexDp:
                 first, step = done + 1, max(1, _OPTIONS_A_STEP // options_of(done + 1, game))
                 done = min(done + step, milestone, self.heap_limit)
                 _extend(nimbers.view(np.uint32), digits, game.unequal, first, done)
-                yield Progress(done, self.heap_limit, {"max_nimber": float(nimbers[: done + 1].max())})
+                yield Progress(done, self.heap_limit, {"max_nimber": float(nimbers[: done + 1].max()), **_work(done, game)})
                 if done < self.heap_limit:
                     yield Checkpoint(done, {"nimbers": nimbers[: done + 1]})
             yield Checkpoint(done, {"nimbers": nimbers})
@@ -112,7 +112,15 @@ class MexDp:
             "nimbers": nimbers_table(nimbers if self.keep_nimbers else nimbers[:0]),
             "periods": periods_table(game, found, max_nimber=largest, argmax=int(nimbers.argmax()), heaps_done=done),
         }
-        return Result(tables, {"max_nimber": float(largest)}, complete=done == self.heap_limit)
+        return Result(tables, {"max_nimber": float(largest), **_work(done, game)}, complete=done == self.heap_limit)
+
+
+def _work(heap_limit: int, game: HeapGame) -> dict[str, float]:
+    """Return how many xors of two nimbers and looks at nimbers all heaps up to the limit need: exact, by closed forms."""
+    lefts = [max(0, heap_limit - place - game.unequal) for place, digit in enumerate(game.digits) if digit & BREAKING]
+    xors = sum(left * left // 4 for left in lefts)  # 0 + 0 + 1 + 1 + 2 + 2 + ...: half the counters of each smaller sum
+    ones = sum(max(0, heap_limit - place) for place, digit in enumerate(game.digits) if digit & 2 and place)
+    return {"xors": float(xors), "look_ups": float(2 * xors + ones)}
 
 
 def _milestone_after(done: int) -> int:
