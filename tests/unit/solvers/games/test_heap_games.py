@@ -16,6 +16,7 @@ from solvers.games.kayles import Kayles
 from solvers.games.octal import Octal
 from solvers.games.subtraction import Subtraction
 from solvers.impartial.mex_dp import MexDp
+from solvers.impartial.sparse_space import SparseSpace
 from solvers.inline import solve
 
 FACTS = list(csv.DictReader((Path(__file__).parents[3] / "facts" / "heap_nimbers.csv").open(encoding="utf-8")))
@@ -48,6 +49,14 @@ def test_published_nimbers(fact):
 @pytest.mark.parametrize(("name", "code"), CODES.items())
 def test_a_name_is_its_octal_game(name, code):
     assert GAMES[name].form(HeapGame) == Octal(code).form(HeapGame)
+
+
+@pytest.mark.parametrize("name", ["grundys_game", "kayles", "dawsons_chess", "subtraction", "officers"])
+@pytest.mark.parametrize("heap_limit", [20, 65, 3000])
+def test_sparse_space_agrees(name, heap_limit):
+    """Grundy's game above all: two heaps that are left must differ, with rare heaps and without."""
+    found = solve(GAMES[name], SparseSpace(heap_limit)).tables["nimbers"]
+    assert found.equals(solve(GAMES[name], MexDp(heap_limit)).tables["nimbers"])
 
 
 def test_no_period_of_grundys_game_is_ever_claimed():
