@@ -92,8 +92,8 @@ class WinningMoves:
     [{'nimber': 2, 'winner': 'first'}]
     >>> for move in found["winning_moves"].to_pylist():
     ...     print(move["heap"], "->", move["left"], "+", move["right"])
-    7 -> 1 + 4
     7 -> 3 + 3
+    7 -> 1 + 4
     9 -> 2 + 5
     """
 
