@@ -74,6 +74,17 @@ def test_a_window_is_found_where_it_is_first_complete_again(cuts):
     assert found == next(end for end in range(1, 20) if text[end : end + 5] == [1, 1, 2, 1, 1])
 
 
+@pytest.mark.parametrize("length", range(1, 9))
+def test_a_window_of_two_values_is_found_in_any_stream(length):
+    rng = np.random.default_rng(length)
+    for _ in range(100):
+        text = rng.integers(0, 2, length + 40).astype(np.uint16)
+        pattern = text[:length]
+        returns = [end for end in range(1, 41) if np.array_equal(text[end : end + length], pattern)]
+        waiting = Waiting(length, pattern)
+        assert waiting.feed(text[length:]) == (returns[0] if returns else None)
+
+
 def test_a_window_may_return_within_its_own_length():
     waiting = Waiting(6, np.array([3, 4, 3, 4, 3, 4], np.uint16))
     assert waiting.feed(np.array([3], np.uint16)) is None
