@@ -53,7 +53,8 @@ BLOCK = 16
 LARGEST = 1 << 15
 """Nimbers stay below: a mex of xors of two is at most this, and fits 16 bits."""
 _BREAKING = 4
-_FIRST_LOOKS = 16
+_FIRST_LOOKS = 8
+_MORE_LOOKS = 24
 
 
 class NimberTooLarge(SolverError, OverflowError):
@@ -321,7 +322,7 @@ def _extend(nimbers, heaps, moves, rares, rule, marks):  # type: ignore[no-untyp
                     positions[count], values[count] = heap, x
                     count += 1
                     break
-                stop = min(a + _FIRST_LOOKS - 1, half)
+                stop = min(a + (_FIRST_LOOKS if a == 1 else _MORE_LOOKS) - 1, half)
                 for k in breaking:
                     left = uint64(max(0, heap - k))
                     for one in range(uint64(a), uint64(max(0, min(stop, (heap - k - unequal) // 2)) + 1)):
