@@ -92,6 +92,33 @@ def test_a_window_too_short_for_its_witnesses_is_refuted(early):
     assert (verdict.grade, verdict.reason) == ("refuted", "certificate: L above 360 wanted, 300 found")
 
 
+def test_a_window_that_holds_its_rare_heaps_but_not_its_witnesses_is_refuted(early):
+    """The last rare heap of 0.16 is 13935; a heap of its period needs a witness with a part of 21577."""
+    row = searched("0.16", 500_000)
+    said = json.loads(row["certificate"])
+    for length, grade in ((20_000, "refuted"), (21_579, "refuted"), (21_580, "proved")):
+        short = said | {"L": length, "from": said["s"] - length}
+        assert judged("0.16", row | {"certificate": json.dumps(short)}).grade == grade
+
+
+@pytest.mark.parametrize(
+    ("preperiod", "period", "said"),
+    [
+        (1, 6, ""),
+        (1, 12, "period: 6 holds"),
+        (0, 6, "preperiod: 1"),
+        (2, 6, "preperiod: 1"),
+        (1, 3, "preperiod: "),
+        (1, 60, "period: two of 60"),
+        (1, 0, "period: two"),
+    ],
+)
+def test_a_period_is_the_least_one_from_its_least_heap(preperiod, period, said):
+    values = np.array([9, *[1, 2, 3, 1, 2, 4] * 10], np.uint8)
+    assert recurrence.wrong_period(values, preperiod, period).startswith(said)
+    assert bool(recurrence.wrong_period(values, preperiod, period)) == bool(said)
+
+
 def test_a_multiple_of_the_period_is_refuted(early):
     row = searched("0.45")
     assert "10 holds" not in judged("0.45", row).reason
