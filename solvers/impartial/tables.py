@@ -47,8 +47,16 @@ PERIODS = table_schema(
         column(
             "parity", pa.int8(), "t, where instead heap n is rare if that number and n + t are both even or both odd; else null"
         ),
-        column("proof", pa.string(), "guy_smith or guy_smith_no_breaking: the theorem used (solvers.impartial.periods)"),
-        column("certificate", pa.string(), "its window as JSON: G(n + p) = G(n) was compared for all n in from..to"),
+        column(
+            "proof",
+            pa.string(),
+            "the theorem used: guy_smith, guy_smith_no_breaking (solvers.impartial.periods) or window (solvers.impartial.window)",
+        ),
+        column(
+            "certificate",
+            pa.string(),
+            "its window as JSON: G(n + p) = G(n) was compared for all n in from..to; with window, a hash of all nimbers",
+        ),
     ],
     TableInfo(
         check="solvers.impartial.check:check_periods",
@@ -56,8 +64,9 @@ PERIODS = table_schema(
         headline="each",
         columns=("code", "status", "period", "preperiod", "max_nimber", "heaps_done", "rare_count", "last_rare", "proof"),
         about=(
-            "Whether the nimbers are periodic, with the window that proves it; one row. Proved if heaps up to 100,000 decide it; "
-            "beyond, the window is compared in full, in stored nimbers of which a sample is computed again."
+            "Whether the nimbers are periodic, with the window that proves it; one row. Proved if heaps up to 100,000 decide it, and "
+            "beyond if rare heaps were told: then all are run again (to some 400 million). Else the window is compared in stored "
+            "nimbers of which a sample is computed again. Each verdict says whether the row agrees with what is published."
         ),
     ),
 )
