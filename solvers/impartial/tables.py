@@ -64,8 +64,8 @@ PERIODS = table_schema(
         headline="each",
         columns=("code", "status", "period", "preperiod", "max_nimber", "heaps_done", "rare_count", "last_rare", "proof"),
         about=(
-            "Whether the nimbers are periodic, with the window that proves it; one row. Proved if heaps up to 100,000 decide it, and "
-            "beyond if rare heaps were told: then all are run again (to some 400 million). Else the window is compared in "
+            "Whether the nimbers are periodic, with the window that proves it; one row. Proved if heaps up to 100,000 decide it, "
+            "and beyond if rare heaps were told: then all are run again (to some 400 million). Else the window is compared in "
             "stored nimbers of which a sample is computed again. Each verdict says whether the row agrees with what is published."
         ),
     ),
