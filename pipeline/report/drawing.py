@@ -8,10 +8,12 @@ Rules
 
 from __future__ import annotations
 
+import html
 import importlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -47,6 +49,7 @@ _ATTRIBUTES = frozenset(
     )
 )
 _INNER_LINK = re.compile(r"#[\w.-]+")
+_ABOUT = re.compile(r'<svg[^>]* aria-label="([^"]*)"')
 _OUTER = re.compile(r"url\s*\(\s*(?!#)|javascript|expression|[\\@]", re.IGNORECASE)
 
 
@@ -54,8 +57,16 @@ class UnusableDrawing(MinimexError, ValueError):
     """What came is not an SVG we can show."""
 
 
-def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table]) -> str:
-    """Return one point's drawing as clean SVG markup.
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Clean SVG markup, and what it shows: its `aria-label`, as text ("" if it has none)."""
+
+    svg: str
+    about: str
+
+
+def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table]) -> Drawing:
+    """Return one point's drawing.
 
     Raises
     ------
@@ -68,9 +79,11 @@ def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table
     try:
         function: Callable[[Any, Mapping[str, pa.Table]], str] = getattr(importlib.import_module(named[1]), named[2])
         described = json.loads(sweep.points_column("config")[point].as_py())["game"]
-        return clean(function(rebuild(described, "game", sweep.context()), tables))
+        svg = clean(function(rebuild(described, "game", sweep.context()), tables))
     except _DRAWING_FAILS as error:
         raise UnusableDrawing(f"{type(error).__name__}: {error}") from error
+    said = _ABOUT.match(svg)
+    return Drawing(svg, html.unescape(said[1]) if said else "")
 
 
 def clean(svg: str) -> str:

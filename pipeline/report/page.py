@@ -20,6 +20,7 @@ from pipeline.report.findings import (
     REFUTED,
     Findings,
     Integers,
+    Parameter,
     checks_of,
     findings_of,
     outcome_counts,
@@ -224,19 +225,27 @@ class _Report:
         if one.info.drawing is None:
             return ""
         varied = self.points.varied(one.owners)
-        said = [
-            self._drawing(one.info.drawing, point, self.points.label(point, varied)) for point in one.owners[:_DRAWINGS].tolist()
-        ]
+        said = [self._drawing(one.info.drawing, point, varied) for point in one.owners[:_DRAWINGS].tolist()]
         more = len(one.owners) - len(said)
         note = f'<p class="muted note">{plural(more, "further point")} not drawn.</p>' if more else ""
         return f'<div class="drawings">{"".join(said)}</div>{note}'
 
-    def _drawing(self, target: str, point: int, label: str) -> str:
+    def _drawing(self, target: str, point: int, varied: Sequence[Parameter]) -> str:
         try:
-            svg = draw(self.sweep, target, point, self._tables_of(point))
+            drawing = draw(self.sweep, target, point, self._tables_of(point))
         except UnusableDrawing as error:
+            label = self.points.label(point, varied)
             return f'<p class="muted">{escape(label)}: cannot be drawn. {escape(shortened(str(error)))}</p>'
-        return f"<figure><figcaption>{escape(label)}</figcaption>{svg}</figure>"
+        caption = self._caption(drawing.about, point, varied)
+        return f"<figure><figcaption>{escape(caption)}</figcaption>{drawing.svg}</figure>"
+
+    def _caption(self, about: str, point: int, varied: Sequence[Parameter]) -> str:
+        """Say which game a drawing is of, what it shows and in what it differs from others; `b = b` says nothing."""
+        game = next((one.text(point) for one in self.points.parameters if one.name == "game"), "")
+        telling = [one for one in varied if one.name != "game" and one.text(point) != one.name.rpartition(".")[2]]
+        label = self.points.label(point, telling) if telling or not about else ""
+        said = ": ".join(part for part in (game, about) if part) if about else ""
+        return f"{said} ({label})" if said and label else said or label
 
     def _tables_of(self, point: int) -> dict[str, pa.Table]:
         found = {name: self.findings(name) for name in self.sweep.table_names}

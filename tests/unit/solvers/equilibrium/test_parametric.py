@@ -1,6 +1,7 @@
 """Exact maps: known subdivisions, and what the checker lets pass."""
 
 import csv
+import re
 from fractions import Fraction as Q
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from solvers import make, solve
 from solvers.equilibrium.check.parametric import check_cells, check_pieces
 from solvers.equilibrium.check.real_numbers import first_between, is_less, isolate, rational, roots_of
-from solvers.equilibrium.draw import draw_map
+from solvers.equilibrium.draw import _decluttered, _Tick, draw_map
 from solvers.equilibrium.parametric import Parametric, kernel_at
 from solvers.errors import ImpossiblePairing
 from solvers.forms import MatrixGame
@@ -300,16 +301,45 @@ def test_numbers_that_are_very_near_are_told_apart():
 def test_the_map_shows_each_piece_with_its_formulas():
     picture = draw_map(SQUARE, solve(SQUARE, Parametric()).tables)
 
-    assert picture.count("<path") == 8
+    assert len(re.findall(r'<path [^>]*fill="#', picture)) == 8
     assert "paper+scissors against rock+paper" in picture
     assert picture.count("value 3*a*b - a - b + 1/3") == 2  # its one piece, and the legend
+    assert 'aria-label="value and supports by cells, a across, b up"' in picture
 
 
-def test_the_line_shows_its_breakpoints():
+def labels(picture, anchor):
+    """Return the texts along an axis, by where they stand."""
+    return re.findall(rf'<g><title>[^<]*</title><path [^>]*/><text [^>]*text-anchor="{anchor}">([^<]*)<', picture)
+
+
+def test_both_axes_are_labelled_at_the_breakpoints():
+    picture = draw_map(SQUARE, solve(SQUARE, Parametric()).tables)
+
+    assert sorted(labels(picture, "middle")) == sorted(labels(picture, "end")) == ["0", "1", "1/3", "2/3"]
+
+
+def test_the_line_shows_its_breakpoints_and_the_values_there():
     picture = draw_map(DIAGONAL, solve(DIAGONAL, Parametric()).tables)
 
-    assert all(f">{number}<" in picture for number in ("1/3", "2/3"))
+    assert sorted(labels(picture, "middle")) == ["0", "1", "1/3", "2/3"]
+    assert sorted(labels(picture, "end")) == ["0", "1", "1/3"]
     assert "a from 1/3 to 2/3" in picture
+
+
+def test_a_root_is_rounded_on_the_axis_and_exact_under_the_pointer():
+    game = matrix("a^2 1/2;0 1", "a")
+    picture = draw_map(game, solve(game, Parametric()).tables)
+
+    assert sorted(labels(picture, "middle")) == ["0", "0.7071", "1"]
+    assert "<title>a = root 2 of 2*a^2 - 1</title>" in picture
+
+
+def test_labels_that_would_touch_leave_room_to_simpler_ones():
+    ticks = [_Tick.of(place, text, "a") for place, text in ((0.0, "0"), (0.5, "1/2"), (0.505, "101/200"), (1.0, "1"))]
+
+    shown = {tick.text: is_shown for tick, is_shown in _decluttered(ticks, lambda place: 400 * place, lambda _: 10.0)}
+
+    assert shown == {"0": True, "1": True, "1/2": True, "101/200": False}
 
 
 @pytest.mark.parametrize(
