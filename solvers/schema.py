@@ -66,16 +66,22 @@ class Histogram:
     """How the values of columns are distributed over the rows of all points of a sweep, where it has many points.
 
     A number is counted in bins, text (or several columns, joined) value by value. With `per_point` there is no column: what is
-    counted is how many rows each point has (of those that have any).
+    counted is how many rows each point has (of those that have any). With `once` only a point's first row counts: for what all its
+    rows share. With `parts` a text counts as a number: how many parts, joined by "+", it has. Points that differ in a swept key of
+    few values (a size, a solver) get a histogram for each.
     """
 
     value: tuple[str, ...]
     title: str = ""
     per_point: bool = field(default=False, kw_only=True)
+    once: bool = field(default=False, kw_only=True)
+    parts: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if bool(self.value) == self.per_point:
             raise ValueError(f"a Histogram names columns or counts rows per point, not {self}")
+        if self.per_point and (self.once or self.parts):
+            raise ValueError(f"rows per point are counted as they are, not {self}")
 
 
 Picture = Curve | HeatMap | Strip | Histogram

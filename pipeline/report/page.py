@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.distribution import Summary
 from pipeline.report.claims import claim, grade_chip, refuted_list
 from pipeline.report.drawing import UnusableDrawing, draw
 from pipeline.report.findings import (
@@ -26,7 +27,8 @@ from pipeline.report.findings import (
     outcome_counts,
     points_of,
 )
-from pipeline.report.histogram import histogram
+from pipeline.report.groups import Groups, groups_of
+from pipeline.report.histogram import Panel, histogram
 from pipeline.report.markup import cell_text, chip, data_block, escape, number, page, plural, shortened, spoken, table
 from pipeline.report.pictures import picture_data
 from pipeline.store import DamagedTable, SweepDir, write_text
@@ -197,8 +199,9 @@ class _Report:
         return f"<section><h2>refuted</h2>{listed}</section>" if listed else ""
 
     def _pictures(self, one: Findings) -> str:
-        """Draw what a table asks for. Where histograms say what there is to see, nobody is told that maps do not."""
-        histograms = {picture: _histogram(picture, one) for picture in one.info.pictures if isinstance(picture, Histogram)}
+        """Draw what a table asks for. Where histograms say what there is to see, maps over seeds are left out, and unsaid."""
+        groups = groups_of(self.points, one.owners)
+        histograms = {picture: _histogram(picture, one, groups) for picture in one.info.pictures if isinstance(picture, Histogram)}
         enough = any(histograms.values())
         return "".join(
             histograms[picture]
@@ -210,6 +213,8 @@ class _Report:
     def _picture(self, picture: Curve | HeatMap | Strip, one: Findings, *, silent: bool) -> str:
         data = picture_data(picture, one, self.points, self._other)
         title = escape(picture.title or f"{type(picture).__name__} of {one.name}")
+        if silent and not isinstance(data, str) and any(_is_seed(data[axis]["name"]) for axis in "xy"):
+            return ""
         if isinstance(data, str):
             return "" if silent else f'<p class="muted">{title}: not drawn. {escape(data)}</p>'
         notes = " ".join(data.pop("notes"))
@@ -345,13 +350,42 @@ def _is_shown(one: Findings) -> bool:
     return bool(one.info.check or one.info.pictures or one.info.drawing or one.info.headline != "none")
 
 
-def _histogram(picture: Histogram, one: Findings) -> str:
-    drawn = histogram(picture, one)
+def _is_seed(name: str) -> bool:
+    return name.rpartition(".")[2] == "seed"
+
+
+def _histogram(picture: Histogram, one: Findings, groups: Groups) -> str:
+    drawn = histogram(picture, one, groups)
     if drawn is None:
         return ""
     note = f'<p class="muted note">{escape(" ".join(drawn.notes))}</p>'
     caption = f"<figcaption>{escape(drawn.title)}</figcaption>"
-    return f'<figure class="Histogram">{caption}<div class="canvas">{drawn.svg}</div>{note}</figure>'
+    if len(groups.groups) == 1:
+        inner = "".join(f'<div class="canvas">{panel.svg}</div>' for panel in drawn.panels)
+        return f'<figure class="Histogram">{caption}{inner}{note}</figure>'
+    inner = "".join(f'<div class="canvas"><p>{escape(panel.label)}</p>{panel.svg}</div>' for panel in drawn.panels)
+    summed = [panel for panel in drawn.panels if panel.summary is not None]
+    numbers = _summaries(drawn.title, summed, groups)
+    return f'<figure class="Histogram grouped">{caption}<div class="panels">{inner}</div>{numbers}{note}</figure>'
+
+
+def _summaries(title: str, panels: Sequence[Panel], groups: Groups) -> str:
+    """Return the table of the groups' numbers, summed up."""
+    if not panels:
+        return ""
+    values = {groups.label(group): group.values for group in groups.groups}
+    rows = [
+        [*map(escape, values[panel.label]), number(one.count), *(f"{value:.4g}" for value in _numbers(one))]
+        for panel in panels
+        if (one := panel.summary) is not None
+    ]
+    head = [*(f'<span class="parameter">{escape(key)}</span>' for key in groups.keys), "count", "mean"]
+    head += ["standard error", "standard deviation", "least", "median", "greatest"]
+    return table(head, rows, f"{title}, summed up", [True] * len(head))
+
+
+def _numbers(one: Summary) -> tuple[float, ...]:
+    return one.mean, one.error, one.deviation, one.least, one.median, one.greatest
 
 
 def _headlines(one: Findings) -> Integers:
