@@ -29,7 +29,7 @@ from flint import Ordering, fmpq, fmpq_mat, fmpq_poly, fmpz_mpoly_ctx
 from solvers.contract import Verdict
 from solvers.equilibrium.check.exact_value import solve_exactly
 from solvers.equilibrium.check.expressions import Terms, read_quotient
-from solvers.equilibrium.check.reading import Refuted, clipped, read_number, read_rows, support_of
+from solvers.equilibrium.check.reading import Refuted, clipped, judging, read_number, read_rows, see_cells, support_of
 from solvers.equilibrium.check.real_numbers import Number, first_between, is_less, rational, read_real, read_root, roots_of
 from solvers.forms import ParametricGame
 
@@ -52,6 +52,7 @@ Polynomial = Any  # fmpz_mpoly; FLINT is untyped
 Point = tuple[Fraction, ...]
 
 
+@judging(CELLS)
 def check_cells(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `cells`: probabilities that sum to 1 everywhere, and all that the row says besides, at its sample.
 
@@ -65,15 +66,10 @@ def check_cells(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
         `cells` and `pieces`, without the column `point`; may hold anything.
     """
     board = _Board(game.form(ParametricGame))
-    try:
-        rows = read_rows(tables, CELLS, CELL_COLUMNS)
-        piece_rows = read_rows(tables, PIECES, PIECE_COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(CELLS, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, CELLS, CELL_COLUMNS)
+    piece_rows = read_rows(tables, PIECES, PIECE_COLUMNS)
     if not rows:
-        yield Verdict(CELLS, None, "refuted", "no rows, but every game has a value")
-        return
+        raise Refuted("no rows, but every game has a value")
     seen: set[str] = set()
     appeared = list(dict.fromkeys(row["cell"] for row in piece_rows))
     for number, row in enumerate(rows):
@@ -89,6 +85,7 @@ def check_cells(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
         yield Verdict(CELLS, number, "proved", f"its formulas are right; its pieces say where; solved again at {row['sample']}")
 
 
+@judging(PIECES)
 def check_pieces(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `pieces`: together they fill the box, and the cell's formulas are an equilibrium throughout each.
 
@@ -102,15 +99,10 @@ def check_pieces(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]
         `cells` and `pieces`, without the column `point`; may hold anything.
     """
     board = _Board(game.form(ParametricGame))
-    try:
-        rows = read_rows(tables, PIECES, PIECE_COLUMNS)
-        cells = read_rows(tables, CELLS, CELL_COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(PIECES, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, PIECES, PIECE_COLUMNS)
+    cells = read_rows(tables, CELLS, CELL_COLUMNS)
     if not rows:
-        yield Verdict(PIECES, None, "refuted", "no rows, but the box has an inside")
-        return
+        raise Refuted("no rows, but the box has an inside")
     before: _Piece | None = None
     for number, row in enumerate(rows):
         try:
@@ -406,9 +398,7 @@ def _judge_cell(board: _Board, row: Mapping[str, Any], number: int, piece_rows: 
         "sample_value": str(value),
         "unique": _is_unique(board, cell, x, y, sample),
     }
-    for name, one in wanted.items():
-        if type(row[name]) is not type(one) or row[name] != one:
-            raise Refuted(f"{name}: expected {clipped(one)}, got {clipped(row[name])}")
+    see_cells(row, wanted)
 
 
 def _sample(board: _Board, piece: _Piece) -> Point:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from solvers.contract import Verdict
-from solvers.equilibrium.check.reading import Refuted, clipped, read_rows
+from solvers.equilibrium.check.reading import Refuted, clipped, judging, read_only_row, read_rows
 from solvers.forms import BimatrixGame
 
 TABLE, LISTED = "pure_counts", "bimatrix_equilibria"
@@ -18,6 +18,7 @@ COLUMNS = ("equilibria",)
 Pairs = set[tuple[str, str]]
 
 
+@judging(TABLE)
 def check_pure_counts(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge the one row of `pure_counts`; exact, O(m n) comparisons of fractions.
 
@@ -32,17 +33,11 @@ def check_pure_counts(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Ver
         `pure_counts` and `bimatrix_equilibria`, without the column `point`; may hold anything. The second is not there where no
         game of a sweep has such an equilibrium.
     """
-    try:
-        rows = read_rows(tables, TABLE, COLUMNS)
-        if len(rows) != 1:
-            raise Refuted(f"expected one row, got {len(rows)}")  # noqa: TRY301
-    except Refuted as wrong:
-        yield Verdict(TABLE, None, "refuted", str(wrong))
-        return
+    row = read_only_row(tables, TABLE, COLUMNS)
     form = game.form(BimatrixGame)
     pairs = _stable_pairs(form)
     try:
-        said = rows[0]["equilibria"]
+        said = row["equilibria"]
         if type(said) is not int or said != len(pairs):
             raise Refuted(f"equilibria: there are {len(pairs)}, not {clipped(said)}")  # noqa: TRY301
         _compare(pairs, read_rows(tables, LISTED, ("x_support", "y_support")) if LISTED in tables else [])
