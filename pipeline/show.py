@@ -17,7 +17,7 @@ from pipeline.findings import cell_text, fitting_table, joined
 from pipeline.remote import is_remote, without_secrets
 from pipeline.store import SweepDir, load
 from pipeline.verify import judgement
-from solvers.errors import ConfigError, did_you_mean
+from solvers.errors import ConfigError, nearest
 
 _SCREEN_ROWS = 200
 
@@ -33,7 +33,7 @@ def show(folder: str, table: str | None, to: str | None, console: Console) -> No
     sweep = load(folder)
     name = without_secrets(folder) if is_remote(folder) else str(sweep.root)
     if to is not None and to not in FORMATS:
-        raise ConfigError("to", f"one of {', '.join(FORMATS)}", repr(to), did_you_mean(to, FORMATS))
+        raise ConfigError("to", f"one of {', '.join(FORMATS)}", repr(to), nearest(to, FORMATS))
     if table is None:
         if to is not None:
             raise ConfigError("TABLE", "a table to write", "nothing", f"one of {', '.join(('points', *sweep.table_names))}")

@@ -10,15 +10,13 @@ from fractions import Fraction
 from hashlib import shake_128
 from typing import Any, ClassVar, TypeVar
 
-from solvers.errors import ConfigError
 from solvers.forms import BimatrixGame, MatrixGame
+from solvers.games.draws import HIGH, LOW, check_draw
 from solvers.games.payoffs import EXPORTS, as_form, numbered
 
 F = TypeVar("F")
 
-MOST_ACTIONS = 2000
 _BITS = 64
-_WIDEST = 2**32
 
 _whole = functools.lru_cache(maxsize=1 << 12)(Fraction)
 _names = functools.lru_cache(maxsize=16)(numbered)
@@ -36,7 +34,7 @@ class RandomMatrix:
     Attributes
     ----------
     size
-        Actions of each player where `rows` or `columns` does not say otherwise, 1 to `MOST_ACTIONS`.
+        Actions of each player where `rows` or `columns` does not say otherwise, 1 to 2000.
     rows, columns
         Actions of player 1, of player 2; None: `size`.
     low, high
@@ -63,19 +61,12 @@ class RandomMatrix:
     size: int = 3
     rows: int | None = None
     columns: int | None = None
-    low: int = -9
-    high: int = 9
+    low: int = LOW
+    high: int = HIGH
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("size", "rows", "columns"):
-            count = getattr(self, name)
-            if count is not None and not 1 <= count <= MOST_ACTIONS:
-                raise ConfigError(name, f"1 to {MOST_ACTIONS}", str(count))
-        if not 0 <= self.high - self.low < _WIDEST:
-            raise ConfigError("high", f"at least low, {self.low}, and fewer than 2^32 numbers from there", str(self.high))
-        if self.seed < 0:
-            raise ConfigError("seed", "at least 0", str(self.seed))
+        check_draw({"size": self.size, "rows": self.rows, "columns": self.columns}, self.low, self.high, self.seed)
         if self.rows is not None or self.columns is not None:  # the same game, the same fields
             m, n = self.shape
             for name, value in (("size", m), ("rows", None), ("columns", n if n != m else None)):

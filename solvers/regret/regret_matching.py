@@ -28,7 +28,7 @@ import pyarrow as pa
 from numba import njit
 
 from solvers.contract import Checkpoint, Event, Game, Workers
-from solvers.errors import ConfigError, InfeasibleGame
+from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
 from solvers.regret.curves import CURVE, LARGEST_PAYOFF, LOOKED_THROUGH, Floats, Play, excess_of, mix, run
 
@@ -99,7 +99,7 @@ class RegretMatching:
         if self.opponent is not None:
             _refuse_mix(self.opponent)
 
-    def refuses(self, game: Game) -> str | None:
+    def refuses(self, game: Game) -> str | ImpossiblePairing | None:
         """Say which setting has not as many numbers as the game has actions, or which payoff is too large for float64.
 
         None if all fit, or if it takes solving to know: the game does not tell its `shape`, or is too large to look through now.
@@ -119,7 +119,7 @@ class RegretMatching:
         """Yield progress, checkpoints and the result; `workers` and `rng` are not used."""
         misfit = self._misfit(*game.shape)
         if misfit is not None:
-            raise InfeasibleGame(misfit)
+            raise InfeasibleGame(str(misfit.under("solver")))
         play = Play(game, functools.partial(_iterate, self.opponent is None), fixed_opponent=self.opponent is not None)
         m, _ = game.shape
         regrets, _, played = play.state
@@ -130,14 +130,14 @@ class RegretMatching:
             played[m:] = np.array(self.opponent) / math.fsum(self.opponent)
         yield from run(play, self.iterations, resume)
 
-    def _misfit(self, rows: int, columns: int) -> str | None:
+    def _misfit(self, rows: int, columns: int) -> ImpossiblePairing | None:
         wanted = ((rows, "row"), (columns, "column"))
         given = [(f"start[{player}]", mix, *wanted[player]) for player, mix in enumerate(self.start or ())]
         if self.opponent is not None:
             given.append(("opponent", self.opponent, *wanted[1]))
         for path, numbers, count, kind in given:
             if len(numbers) != count:
-                return f"solver.{path} needs {count} numbers, one for each {kind}, and has {len(numbers)}"
+                return ImpossiblePairing(path, f"a list of {count}, a number for each {kind} of the game", f"{len(numbers)}")
         return None
 
 

@@ -80,7 +80,7 @@ def test_never_forced_is_the_free_game(fields):
         ({"p1": {"rock": "x"}}, "p1.rock", "'game.parameters=[x]' makes it one"),
         ({"base": "rpsl"}, "base", "did you mean rpsls or rps_well?"),
         ({"base": "odd_even", "p1": {"rock": "1/2"}}, "p1.rock", "there are: one, two"),
-        ({"base": "odd_even", "b": "1/2", "p2": {"two": "1/2"}}, "b", "write it as p2.two"),
+        ({"base": "odd_even", "b": "1/2", "p2": {"two": "1/2"}}, "b", "write it as game.p2.two"),
         ({"a": "a", "b": "c", "parameters": ["a", "b"]}, "b", "parameters are a, b"),
         ({"a": "a", "parameters": ["a", "b"]}, "parameters[1]", "game.a=b makes it one"),
         ({"a": "a", "parameters": ["a", "a"]}, "parameters[1]", "all different"),

@@ -42,7 +42,9 @@ def test_one_game_has_one_set_of_fields():
     [
         ({"size": 0}, "size"),
         ({"rows": 2001}, "rows"),
-        ({"low": 3, "high": 2}, "high"),
+        ({"low": 3, "high": 2}, "low"),
+        ({"high": -10}, "high"),
+        ({"low": -(2**32)}, "low"),
         ({"low": 0, "high": 2**32}, "high"),
         ({"seed": -1}, "seed"),
     ],
