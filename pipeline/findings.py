@@ -66,12 +66,9 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
             rows = headline_rows(joined(sweep, name, wanted), info)
             if len(rows):
                 tables[name] = (rows, info, _sheets(sweep, name, points))
-    left = _MOST_ROWS
     counts = judgement.counts()
-    for place, (name, (rows, info, sheets)) in enumerate(tables.items()):
-        most = _FEWEST_ROWS if sheets else _MOST_ROWS
-        shown = min(len(rows), most, max(left // (len(tables) - place), min(_FEWEST_ROWS, left)))
-        left -= shown
+    wants = [min(len(rows), _FEWEST_ROWS if sheets else _MOST_ROWS) for rows, _, sheets in tables.values()]
+    for shown, (name, (rows, info, sheets)) in zip(_shared(_MOST_ROWS, wants), tables.items(), strict=True):
         grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
         title = f"{name}: {grades or 'not judged: minimex verify'}"
         table, left_out = fitting_table(rows.slice(0, shown), *_shown_columns(sweep, rows, info), console.width)
@@ -83,6 +80,23 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
         rest += [f"also {', '.join(left_out)}"] if left_out else []
         if rest:
             console.print(f"  ... {'; '.join(rest)}: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
+
+
+def _shared(rows: int, wants: Sequence[int]) -> list[int]:
+    """Share so many rows out: nobody gets more than it wants, those who want little get all of it.
+
+    Examples
+    --------
+    >>> _shared(20, [3, 100, 2, 9])
+    [3, 8, 2, 7]
+    """
+    given = [0] * len(wants)
+    while rows and given != list(wants):
+        for place, want in enumerate(wants):
+            if given[place] < want and rows:
+                given[place] += 1
+                rows -= 1
+    return given
 
 
 def _sheets(sweep: SweepDir, name: str, points: Sequence[str]) -> list[Sheet]:

@@ -46,6 +46,7 @@ class Request:
     zipped: dict[str, list[Any]]  # those of its sweep.zip
     union: list[Any] | None  # its sweep.union
     composed: dict[tuple[str | None, str | None], DictConfig] = field(default_factory=dict)
+    plains: dict[tuple[str, str], DictConfig] = field(default_factory=dict)
 
     def compose(self, game: str | None = None, solver: str | None = None) -> DictConfig:
         """Return the config with these group choices (cached; Hydra needs 0.1 s for one)."""
@@ -59,8 +60,11 @@ class Request:
         return self.composed[game, solver]
 
     def plain(self, group: str, name: str) -> DictConfig:
-        """Compose one group choice as its own YAML has it, nothing else said."""
-        return self._load([*(word for word in self.passed_on if word.startswith("hydra.searchpath=")), f"{group}={name}"])
+        """Compose one group choice as its own YAML has it, nothing else said (cached too)."""
+        if (group, name) not in self.plains:
+            paths = [word for word in self.passed_on if word.startswith("hydra.searchpath=")]
+            self.plains[group, name] = self._load([*paths, f"{group}={name}"])
+        return self.plains[group, name]
 
     def _load(self, overrides: list[str]) -> DictConfig:
         return self.loader.load_configuration("config", overrides, run_mode=RunMode.MULTIRUN)

@@ -40,6 +40,7 @@ _ROWS = 1000
 _CELLS = 20_000
 _DRAWINGS = 12
 _FAILURES = 30
+_MAP_POINTS = 4
 _VALUES = 8
 _RIGHT = (pa.types.is_integer, pa.types.is_floating)
 
@@ -199,10 +200,10 @@ class _Report:
         return f"<section><h2>refuted</h2>{listed}</section>" if listed else ""
 
     def _pictures(self, one: Findings) -> str:
-        """Draw what a table asks for. Where histograms say what there is to see, maps over seeds are left out, and unsaid."""
+        """Draw what a table asks for. Of few points, or where histograms say what there is to see, no map is missed."""
         groups = groups_of(self.points, one.owners)
         histograms = {picture: _histogram(picture, one, groups) for picture in one.info.pictures if isinstance(picture, Histogram)}
-        enough = any(histograms.values())
+        enough = any(histograms.values()) or len(one.owners) < _MAP_POINTS
         return "".join(
             histograms[picture]
             if isinstance(picture, Histogram)
@@ -265,6 +266,7 @@ class _Report:
         if not len(rows):
             return "" if one.info.headline == "none" else '<p class="muted">There are no rows.</p>'
         there = [name for name in one.table.schema.names if name != "point"]
+        there = [name for name in there if one.table[name].null_count < len(one.table)]
         names = [name for name in one.info.columns if name in there] or there
         varied = self.points.varied(one.owners)
         judged = bool((one.grade[rows] != NOT_JUDGED).any())

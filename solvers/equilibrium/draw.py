@@ -28,7 +28,7 @@ _STEPS_IN_ALL = 4000
 _FONT = 'font-size="13" font-family="sans-serif"'
 _TEXT = f'{_FONT} fill="currentColor"'
 _ON_COLOUR = f'{_FONT} fill="#14171b" text-anchor="middle" dominant-baseline="middle"'
-_LETTER, _LINE = 7.1, 19
+_LETTER, _LINE = 6.6, 19
 _LONGEST_TICK = 7
 _LEGEND = 14
 _LONGEST = 300

@@ -70,7 +70,8 @@ def test_tour_meets_every_family(minimex):
     answer = minimex(*QUICK)
     assert answer.status == 0
     sweep = load("outputs/tour")
-    assert {"equilibria", "curve", "periods", "nimbers"} <= set(sweep.table_names)
+    assert {"equilibria", "curve", "cells", "bimatrix_equilibria", "dominance", "periods", "nimbers"} <= set(sweep.table_names)
+    assert set(sweep.table("equilibria")["value"].to_pylist()) == {"1/6"}
     assert "refuted" not in answer.text
     assert Path("outputs/tour/report.html").stat().st_size < 2 << 20
 
