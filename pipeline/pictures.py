@@ -274,7 +274,7 @@ def _bars(axes: Any, found: Bins | Ranking, picture: Histogram) -> None:
         else:
             edges = np.array([found.edge(bar) for bar in range(len(places))])
             axes.bar(edges, found.counts, width=0.95 * found.step, align="edge")
-        axes.set(xlabel=", ".join(picture.value) or "rows of a point", ylabel=noun)
+        axes.set(xlabel=", ".join(picture.value) or picture.title or "rows of a point", ylabel=noun)
         return
     texts = (" ".join("none" if part is None else str(part) for part in value) for value in found.values)
     axes.barh(np.arange(len(found.counts)), found.counts)
