@@ -31,6 +31,7 @@ T = TypeVar("T")
 
 _EXACT = re.compile(r"[+-]?(\d+(/\d+)?|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 _LONGEST_NUMBER = 2000
+_ALWAYS_SHORT = 400  # lowest terms of so few characters, with an exponent of three digits, are no longer than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,9 +350,12 @@ def read_exact(text: str) -> Fraction | None:
     if len(text) > _LONGEST_NUMBER or not _EXACT.fullmatch(text):
         return None
     try:
-        return Fraction(text)
+        found = Fraction(text)
     except ZeroDivisionError:
         return None
+    if len(text) > _ALWAYS_SHORT and len(str(found)) > _LONGEST_NUMBER:  # it is stored like this, and read again
+        return None
+    return found
 
 
 def _file(raw: Any, context: Context) -> File:

@@ -142,9 +142,13 @@ def why_no_number(text: str) -> str:
     ('a denominator is not 0', '')
     """
     text = text.strip()
-    if len(text) > _LONG:
-        return f"a number has at most {_LONG:,} characters"
-    return next((why for pattern, why in _WHY if re.fullmatch(pattern, text, re.IGNORECASE)), "")
+    if len(text) <= _LONG:
+        for pattern, why in _WHY:
+            if re.fullmatch(pattern, text, re.IGNORECASE):
+                return why
+    if len(text) > _LONG or re.fullmatch(r"[-+.\d/e]{400,}", text, re.IGNORECASE):
+        return f"a number has at most {_LONG:,} characters, in lowest terms, too"
+    return ""
 
 
 def written_number(payoff: Fraction) -> str:

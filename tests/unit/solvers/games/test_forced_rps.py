@@ -110,7 +110,7 @@ def test_refuses_with_the_path(fields, path, said):
         ({"a": "-1e-999"}, "about -1e-999"),
         ({"b": "1" * 500 + "/3", "p2": {}}, "about 3.7037037037"),
         ({"p1": {"rock": "0." + "6" * 999, "paper": "2/3"}}, "a sum of about 1.33333333333"),
-        ({"p1": {"rock": "1", "paper": "1/" + "7" * 1990, "scissors": "0." + "0" * 1980 + "1e-999"}}, "a sum of about 1"),
+        ({"p1": {"rock": "1", "paper": "1/" + "7" * 1990, "scissors": "0." + "0" * 980 + "1e-999"}}, "a sum of about 1"),
     ],
 )
 def test_long_numbers_are_short_in_messages(fields, came):

@@ -89,8 +89,9 @@ def test_names_keep_what_stands_in_quotes():
         ("1,1e4000", "(an exponent has at most three digits)"),
         (
             f"1,{'7' * 2001}",
-            "7...' (2,001 characters) in line 1, column 3 of mine.csv, cell B1 (a number has at most 2,000 characters)",
+            "7...' (2,001 characters) in line 1, column 3 of mine.csv, cell B1 (a number has at most 2,000 characters, in",
         ),
+        (f"1,{'7' * 1990}e99", "(a number has at most 2,000 characters, in lowest terms, too)"),
         ("1;0,5", "got '0,5' in line 1, column 3 of mine.csv, cell B1 (a decimal comma is not read: write 0.5, or 1/2"),
         ('1,"-0,5"', "a decimal comma is not read"),
         ("1,\u22122", "(the sign is the hyphen of the keyboard, -)"),
