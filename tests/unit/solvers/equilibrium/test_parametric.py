@@ -12,7 +12,7 @@ from solvers.equilibrium.check.parametric import check_cells, check_pieces
 from solvers.equilibrium.check.real_numbers import first_between, is_less, isolate, rational, roots_of
 from solvers.equilibrium.draw import _decluttered, _Tick, draw_map
 from solvers.equilibrium.parametric import Parametric, kernel_at
-from solvers.errors import ImpossiblePairing
+from solvers.errors import ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.parametric_matrix import ParametricMatrix
@@ -154,6 +154,29 @@ def test_a_kernel_is_singular_on_a_curve_only():
         ("0", True, ["1/2", "1/2"])
     ]
     assert grades(game, tables) == {("cells", "proved"), ("pieces", "proved")}
+
+
+def test_large_numbers_of_one_parameter_are_factored():
+    # ((12345678901 a - 1) (12345678907 a - 3)): python-flint cannot sort such factors of polynomials in several variables
+    game = matrix("a 12345678901*a-1;12345678907*a-3 0", "a")
+
+    tables = solve(game, Parametric()).tables
+
+    assert tables["pieces"]["high"].to_pylist()[0] == "1/12345678901"
+    assert {grade for _, grade in grades(game, tables)} == {"proved"}
+
+
+def test_a_polynomial_that_cannot_be_factored_is_said_to_be_one():
+    game = matrix("(12345678901*a+b-1)*(12345678907*a+b-3) 0;0 1", "a", "b")
+
+    with pytest.raises(InfeasibleGame, match="could not be factored, for its coefficients are too large; payoffs of fewer digits"):
+        solve(game, Parametric())
+
+
+def test_a_family_of_high_degree():
+    game = matrix("a^60-1/2 a^7;a^30 1/3-a^59", "a")
+
+    assert {grade for _, grade in grades(game, solve(game, Parametric()).tables)} == {"proved"}
 
 
 def test_kernels_at_a_point():
