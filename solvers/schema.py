@@ -25,7 +25,10 @@ Headline = Literal["each", "last", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Lines of `y` columns over `x`, one for each point and each value of the `by` columns."""
+    """Lines of `y` columns over `x`, one for each point and each value of the `by` columns.
+
+    `timed`: x counts what the solver's `Progress` counts as done, so that seconds may take its place.
+    """
 
     x: str
     y: tuple[str, ...]
@@ -33,6 +36,7 @@ class Curve:
     log_x: bool = False
     log_y: bool = False
     title: str = ""
+    timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

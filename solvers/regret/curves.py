@@ -61,7 +61,7 @@ CURVE = table_schema(
         headline="last",
         columns=("iteration", "iterate", "exploitability", "value_p1", "x", "y"),
         pictures=(
-            Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability"),
+            Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability", timed=True),
             Curve("iteration", ("gain_p1",), by=("iterate",), log_x=True, log_y=True, title="what player 1 has yet to learn"),
         ),
         about=(

@@ -16,6 +16,7 @@ from solvers.equilibrium.parametric import Parametric
 from solvers.equilibrium.support_enumeration import SupportEnumeration
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.octal import Octal
+from solvers.games.random_matrix import RandomMatrix
 from solvers.identity import config_text, describe, digest
 from solvers.impartial.mex_dp import MexDp
 from solvers.regret.regret_matching import RegretMatching
@@ -218,6 +219,21 @@ def test_a_reader_sorts_filters_and_switches_the_logarithm(sweeps, tmp_path):
 
     assert use(write_report(sweeps["map"]), tmp_path, sort) == ["0", "1", True, "0"]
     assert use(write_report(sweeps["curves"]), tmp_path / "again", toggle) == [True, "0"]
+
+
+def test_lines_that_differ_in_their_seed_become_a_band(tmp_path):
+    pairs = [(make(RandomMatrix, size=3, seed=seed), make(RegretMatching, iterations=100)) for seed in range(9)]
+    sweep = solved(tmp_path / "seeds", {"game.seed": list(range(9))}, pairs)
+    count = """
+        const lines = () => document.querySelector(".Curve").querySelectorAll("path.line").length;
+        const bands = [...document.querySelector(".Curve").querySelectorAll("input")].find((one) => one.parentNode.textContent.includes("seeds"));
+        say(lines()); say(document.querySelector(".Curve .note").textContent); bands.click(); say(lines());
+        say(document.documentElement.dataset.errors)"""
+
+    banded, note, single, errors = use(write_report(sweep), tmp_path, count)
+
+    assert (banded, single, errors) == (2, 18, "0"), "last and average; of each seed"
+    assert "median over 9 seeds" in note
 
 
 def test_a_parametric_map_says_its_formulas_under_the_pointer(tmp_path):

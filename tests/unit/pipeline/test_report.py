@@ -19,7 +19,7 @@ from pipeline.report.histogram import histogram
 from pipeline.report.markup import cell_text, data_block, shortened
 from pipeline.report.pictures import picture_data
 from pipeline.report.summary import places_of, summaries
-from pipeline.store import CHECKS, OUTCOME, POINT, SweepDir, load, parameter_column, point_array, write_table
+from pipeline.store import CHECKS, OUTCOME, POINT, PROGRESS, SweepDir, load, parameter_column, point_array, write_table
 from solvers.schema import Curve, HeatMap, Histogram, Strip, TableInfo, column, table_schema
 
 EVIL = "<script>alert(1)</script>\"'&</table>\x01"
@@ -547,6 +547,29 @@ def test_a_curve_has_a_line_for_each_point_and_by_value(tmp_path):
     assert [line[1] for line in data["lines"]] == [["0", "s0"], ["1", "s0"], ["0", "s1"], ["1", "s1"]]
     assert [data["xs"][line[0]] for line in data["lines"][:2]] == [[1, 3, 5], [2, 4]]
     assert data["log"] == [True, False]
+
+
+def test_what_was_done_may_be_exchanged_for_seconds(tmp_path):
+    made = curve_sweep(tmp_path / "demo")
+    first = made.brief["point"].to_pylist()[0]
+    stamps = {
+        "point": [first] * 2,
+        "done": [1, 3],
+        "total": [5, 5],
+        "elapsed_s": [0.5, 2.5],
+        "name": ["gap"] * 2,
+        "value": [1.0] * 2,
+    }
+    arrays = [
+        pa.array(stamps[one.name], pa.string()).dictionary_encode() if one.name == "point" else pa.array(stamps[one.name], one.type)
+        for one in PROGRESS
+    ]
+    write_table(pa.Table.from_arrays(arrays, schema=PROGRESS), tmp_path / "demo" / "tables" / "progress.parquet")
+
+    made = load(tmp_path / "demo")
+
+    assert drawn(made, Curve("step", ("gap",), timed=True))["seconds"] == [[0.5, 1.5, 2.5, None, None], [None] * 5]
+    assert "seconds" not in drawn(made, Curve("step", ("gap",)))
 
 
 def test_long_and_many_lines_are_thinned_and_it_is_said(tmp_path):
