@@ -232,7 +232,8 @@ def test_lines_that_differ_in_their_seed_become_a_band(tmp_path):
 
     banded, note, single, errors = use(write_report(sweep), tmp_path, count)
 
-    assert (banded, single, errors) == (2, 18, "0"), "last and average; of each seed"
+    assert (banded, errors) == (2, "0"), "last and average"
+    assert single > 9, "of each seed, but those at zero throughout"
     assert "median over 9 seeds" in note
 
 

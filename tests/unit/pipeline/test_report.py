@@ -557,7 +557,7 @@ def test_what_was_done_may_be_exchanged_for_seconds(tmp_path):
         "done": [1, 3],
         "total": [5, 5],
         "elapsed_s": [0.5, 2.5],
-        "name": ["gap"] * 2,
+        "metric": ["gap"] * 2,
         "value": [1.0] * 2,
     }
     arrays = [
