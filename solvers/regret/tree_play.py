@@ -30,6 +30,7 @@ STRATEGIES = table_schema(
         check="solvers.regret.check:check_strategies",
         claims="recomputed",
         headline="none",
+        drawing="solvers.regret.draw_tree:draw_tree",
         about="The strategies that a solve ends with: how likely each action is at each information set of both players.",
     ),
 )
