@@ -56,7 +56,7 @@ class UnusableDrawing(MinimexError, ValueError):
 
 
 def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table]) -> str:
-    """Return one point's drawing as clean SVG markup.
+    """Return one point's drawing as clean SVG markup; "" if the function says that there is nothing to draw.
 
     Raises
     ------
@@ -69,7 +69,8 @@ def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table
     try:
         function: Callable[[Any, Mapping[str, pa.Table]], str] = getattr(importlib.import_module(named[1]), named[2])
         described = json.loads(sweep.points_column("config")[point].as_py())["game"]
-        return clean(function(rebuild(described, "game", sweep.context()), tables))
+        svg = function(rebuild(described, "game", sweep.context()), tables)
+        return clean(svg) if svg != "" else ""
     except _DRAWING_FAILS as error:
         raise UnusableDrawing(f"{type(error).__name__}: {error}") from error
 

@@ -227,6 +227,8 @@ class _Report:
         said = [
             self._drawing(one.info.drawing, point, self.points.label(point, varied)) for point in one.owners[:_DRAWINGS].tolist()
         ]
+        if not any(said):
+            return ""
         more = len(one.owners) - len(said)
         note = f'<p class="muted note">{plural(more, "further point")} not drawn.</p>' if more else ""
         return f'<div class="drawings">{"".join(said)}</div>{note}'
@@ -236,7 +238,7 @@ class _Report:
             svg = draw(self.sweep, target, point, self._tables_of(point))
         except UnusableDrawing as error:
             return f'<p class="muted">{escape(label)}: cannot be drawn. {escape(shortened(str(error)))}</p>'
-        return f"<figure><figcaption>{escape(label)}</figcaption>{svg}</figure>"
+        return f"<figure><figcaption>{escape(label)}</figcaption>{svg}</figure>" if svg else ""
 
     def _tables_of(self, point: int) -> dict[str, pa.Table]:
         found = {name: self.findings(name) for name in self.sweep.table_names}

@@ -57,6 +57,7 @@ CURVE = table_schema(
             Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability"),
             Curve("iteration", ("gain_p1",), by=("iterate",), log_x=True, log_y=True, title="what player 1 has yet to learn"),
         ),
+        drawing="solvers.regret.draw:draw_triangles",
         about=(
             "How far from an equilibrium the last and the average strategies are, iteration by iteration. Claimed is that each "
             "row's numbers follow from its strategies x and y, and that averages go on from each other; not that the learner was "
