@@ -168,8 +168,13 @@ def other_pair(solved, changes):
     return {**solved, "strategies": pa.Table.from_pylist(rows, schema=STRATEGIES)}
 
 
-def test_well_formed_strategies_that_do_not_guarantee_the_value_are_refuted(solved):
-    harmed = other_pair(solved, {(2, "Q b", "call"): Q(1, 2), (2, "Q b", "fold"): Q(1, 2)})
+@pytest.mark.parametrize(
+    "changes",
+    [{(2, "Q b", "call"): Q(1, 2), (2, "Q b", "fold"): Q(1, 2)}, {(1, "Q pb", "call"): Q(0), (1, "Q pb", "fold"): Q(1)}],
+    ids=["player 2's", "player 1's"],
+)
+def test_well_formed_strategies_that_do_not_guarantee_the_value_are_refuted(solved, changes):
+    harmed = other_pair(solved, changes)
 
     assert refuted(check_values(GAME, harmed)) == [0]
     assert refuted(check_strategies(GAME, harmed)) == [None]
