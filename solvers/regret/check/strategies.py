@@ -50,6 +50,9 @@ def check_strategies(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verd
         `strategies`, and `curve` or `values` of the same point, without the column `point`; may hold anything.
     """
     tree: GameTree = game.form(GameTree)
+    # in a sweep of several solvers a point comes with empty tables where others have rows
+    other = "values" if len(tables.get("curve", ())) else "curve"
+    tables = {name: table for name, table in tables.items() if name != other or len(table)}
     try:
         rows = read_rows(tables, TABLE, COLUMNS)
         if not rows and not any(len(tables[name]) for name in ("curve", "values") if name in tables):

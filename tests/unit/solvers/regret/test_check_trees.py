@@ -14,7 +14,7 @@ from solvers.games.rps_tree import RpsTree
 from solvers.regret.best_response import EXPLOITABILITY, RESPONSES, BestResponse
 from solvers.regret.cfr import Cfr
 from solvers.regret.check import check_curve, check_exploitability, check_responses, check_strategies, check_values
-from solvers.regret.check.curve import _weights
+from solvers.regret.check.curve import weights_between
 from solvers.regret.check.walk import Walk
 from solvers.regret.curves import CURVE
 from solvers.regret.sequence_form_lp import VALUES, SequenceFormLp
@@ -117,8 +117,8 @@ def test_a_game_without_ante_states_no_antes():
 def test_weights_far_out_are_sums(gamma):
     wanted = float(np.sum(np.arange(1501.0, 20_001.0) ** gamma))
 
-    assert _weights(1500, 20_000, gamma) == pytest.approx(wanted, rel=1e-13)
-    assert _weights(0, 20_000, gamma) == pytest.approx(float(np.sum(np.arange(1.0, 20_001.0) ** gamma)), rel=1e-13)
+    assert weights_between(1500, 20_000, gamma) == pytest.approx(wanted, rel=1e-13)
+    assert weights_between(0, 20_000, gamma) == pytest.approx(float(np.sum(np.arange(1.0, 20_001.0) ** gamma)), rel=1e-13)
 
 
 # ---- strategies and values ---------------------------------------------------------------------------------------------------
@@ -150,6 +150,15 @@ def test_floats_that_are_not_the_last_average_are_refuted(learned):
     harmed = put(learned, "strategies", STRATEGIES, 0, probability_float=rows[0]["probability_float"] + 1e-12)
 
     assert refuted(check_strategies(GAME, harmed)) == [0]
+
+
+def test_tables_without_rows_of_the_other_solvers_of_a_sweep_change_nothing(learned, solved):
+    """A point of a mixed sweep comes with all tables of the sweep: those of other solvers are empty."""
+    with_values = {**learned, "values": VALUES.empty_table()}
+    with_curve = {**solved, "curve": CURVE.empty_table()}
+
+    assert {verdict.grade for verdict in check_strategies(GAME, with_values)} == {"recomputed"}
+    assert {verdict.grade for verdict in check_strategies(GAME, with_curve)} == {"proved"}
 
 
 def test_missing_strategies_are_refuted(learned, solved):
