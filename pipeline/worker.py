@@ -94,6 +94,8 @@ def _groups(tasks: Sequence[Task], limits: Limits) -> list[list[Task]]:
     for task in tasks:
         last = groups[-1] if groups else None
         together = hasattr(task.solver, "solve_batch") and task.resume is None and limits.timeout_s is None
+        if type(task.solver).extent is not None and limits.checkpoint_s == 0:  # every checkpoint is wanted; a batch has none
+            together = False
         if last is not None and together and len(last) < _GROUP and last[0].solver == task.solver and last[0].resume is None:
             last.append(task)
         else:

@@ -107,7 +107,8 @@ class Solver(Protocol[F_contra]):
     """A method plus settings.
 
     Optional: `refuses(game) -> str | None`, cheap, says why these settings cannot take that game (asked before anything runs);
-    `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each;
+    `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each, but no
+    checkpoint: with an `extent` it raises `InfeasibleGame` for games of more than a moment, which are then solved one by one;
     `cost(game) -> float` estimates seconds, for ordering only, from the game (not its form).
     """
 

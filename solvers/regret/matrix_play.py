@@ -1,8 +1,8 @@
 """Runs of learners on zero-sum matrix games: what is recorded of them; thousands of small games at once.
 
 What `solve_batch` of these solvers leaves out: checkpoints, and so going on with more iterations later. That loses nothing: the
-pipeline stores a checkpoint only of points that take seconds, and a batch takes no game that would take longer than
-`MOST_SECONDS` alone. It refuses the others, and each is then solved by itself, saved as it goes.
+pipeline stores a checkpoint only of points that take seconds (or batches none if told to store every one), and a batch takes no
+game that would take longer than `MOST_SECONDS` alone. It refuses the others, and each is then solved by itself, saved as it goes.
 """
 
 from __future__ import annotations

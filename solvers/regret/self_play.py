@@ -202,10 +202,11 @@ def _learn(  # noqa: PLR0917
         for i in range(len(memory)):
             memory[i] += sign * pays[i]
         return
+    floors = rules.floor and rules.smooth == 0
     for i in range(len(memory)):
         regret = sign * (pays[i] - value)
         new = memory[i] + regret
-        memory[i] = 0.0 if rules.floor and not new > 0 else new
+        memory[i] = 0.0 if floors and not new > 0 else new
         if rules.predictive:
             guess[i] = regret
     if rules.smooth > 0:
