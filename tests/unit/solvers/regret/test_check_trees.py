@@ -219,6 +219,16 @@ def test_missing_or_doubled_values_are_refuted(solved):
         assert refuted(check_strategies(GAME, {**solved, "values": table}))
 
 
+def test_empty_tables_of_other_solvers_claim_nothing(learned, solved, answered):
+    empty = {name: table.slice(0, 0) for name, table in {**learned, **solved, **answered}.items()}
+    for mine, checks in (
+        (learned, (check_curve, check_strategies, check_values)),
+        (solved, (check_values, check_strategies)),
+        (answered, (check_responses, check_exploitability)),
+    ):
+        assert [verdict for check in checks for verdict in check(GAME, {**empty, **mine}) if verdict.grade == "refuted"] == []
+
+
 # ---- best replies ------------------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +282,8 @@ def test_wrong_types_are_refuted_not_raised(check, learned, solved, answered):
     good = {**learned, **solved, **answered, "strategies": solved["strategies"]}
     if name == "curve":
         good = learned
+    else:
+        del good["curve"]
     count = len(good[name])
     for cells in ([None] * count, ["x"] * count, [[1]] * count, [True] * count, [b"\xff"] * count, [-(2**63)] * count):
         for one in schema.names:
