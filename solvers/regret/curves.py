@@ -4,7 +4,8 @@ A learner does some iterations on a state in place; everything else is the same 
 
 Rules
 -----
-1. `last` at iteration t is the strategy *played* in iteration t, `average` the mean of those played in 1..t; equal at t = 1.
+1. `last` at iteration t is the strategy *played* in iteration t, `average` the mean of those played in 1..t, iteration s weighing
+   s^gamma; equal at t = 1.
 2. Recorded iterations are 1 to 9, then ten a decade, 10 13 16 20 25 32 40 50 63 80 times a power of ten; and the very last one.
    The very last one is no part of a checkpoint, so that extended and fresh runs agree.
 3. Each iteration reads its numbers from memory and writes them back: how many are done in one call changes no bit.

@@ -172,6 +172,50 @@ def test_an_independent_plain_loop_agrees_on_alternating_prm_plus():
     assert np.allclose(played, plain_predictive_rm_plus(a, 9), atol=1e-12)
 
 
+def plain_smooth_prm_plus(a, iterations, least):
+    """Simultaneous smooth PRM+ in numpy, projecting by a sort: return the strategies played."""
+
+    def project(vector):
+        if np.maximum(vector, 0).sum() >= least:
+            return np.maximum(vector, 0)
+        falling = np.sort(vector)[::-1]
+        shifts = (np.cumsum(falling) - least) / np.arange(1, len(vector) + 1)
+        return np.maximum(vector - shifts[np.flatnonzero(falling > shifts)[-1]], 0)
+
+    memory = [np.full(k, least / k) for k in a.shape]
+    guess, played = [np.zeros(k) for k in a.shape], []
+    for _ in range(iterations):
+        hopes = [project(one + more) for one, more in zip(memory, guess, strict=True)]
+        x, y = (hope / hope.sum() for hope in hopes)
+        guess = [a @ y - x @ a @ y, x @ a @ y - x @ a]
+        memory = [project(one + more) for one, more in zip(memory, guess, strict=True)]
+        played.append([*x, *y])
+    return played
+
+
+def test_an_independent_plain_loop_agrees_on_smooth_prm_plus():
+    for seed in range(5):
+        game = random_games(1, 4, 3, seed)[0]
+        a = np.array([[float(payoff) for payoff in row] for row in game.payoffs])
+        for smooth in (0.2, 2.0):
+            solver = configured("smooth_prm_plus", iterations=10, smooth=smooth)
+            rows = alone(game, solver).tables["curve"].to_pylist()
+
+            played = [row["x"] + row["y"] for row in rows if row["iterate"] == "last"]
+            assert np.allclose(played, plain_smooth_prm_plus(a, 10, smooth * (a.max() - a.min())), atol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e6, 1e-6])
+def test_weights_are_those_of_the_exponential(spread):
+    """Three actions that earn 0, -1, -30 (times the spread): Hedge by hand at iteration 2, to the last places."""
+    game = matrix(((0,), (-spread,), (-30 * spread,)))
+
+    rows = alone(game, Hedge(2, rate=1 / spread)).tables["curve"].to_pylist()
+
+    weights = [1.0, math.exp(-1), math.exp(-30)]
+    assert rows[2]["x"] == pytest.approx([one / math.fsum(weights) for one in weights], rel=1e-14)
+
+
 # ---- batches -----------------------------------------------------------------------------------------------------------------
 
 
