@@ -49,10 +49,9 @@ _COST_OF_NODE = 20  # in units of `TreePlay.work`, about a nanosecond each
 class Mccfr:
     """Play a game tree against oneself by Monte Carlo counterfactual regret minimisation.
 
-    Time: some 15 ns a node that is walked through. An iteration of Kuhn poker takes 0.4 us either way, of Leduc poker 1 us (external)
-    or 0.6 us (outcome).
-    Memory: 30 bytes a node, two numbers an action, and two for each recorded iteration. The same seed gives the same strategies,
-    however often the run is interrupted.
+    Time: some 15 ns a node that is walked through. An iteration of Kuhn poker takes 0.4 us either way, of Leduc poker 1 us
+    (external) or 0.6 us (outcome). Memory: 30 bytes a node, two numbers an action, and two for each recorded iteration. The same
+    seed gives the same strategies, however often the run is interrupted.
 
     Attributes
     ----------
