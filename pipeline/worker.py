@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from operator import index
@@ -41,8 +41,17 @@ _DOOMED_S = 60.0
 _BATCH_INDEX = pa.field("batch_index", pa.int32())
 
 
-def run_batch(tasks: Sequence[Task], limits: Limits, workers: Workers) -> Iterator[Chunk]:
-    """Solve points in order and yield what happens.
+FormOf = Callable[[Any, type], Any]
+
+
+@functools.lru_cache(maxsize=16)
+def form_here(game: Any, kind: type) -> Any:
+    """Return a game's form, built here; the last ones are kept: points that differ in solver or seed share their game's."""
+    return game.form(kind)
+
+
+def run_batch(tasks: Sequence[Task], limits: Limits, workers: Workers, form_of: FormOf = form_here) -> Iterator[Chunk]:
+    """Solve points in order and yield what happens. `form_of` gives a game's form.
 
     Raises
     ------
@@ -66,10 +75,10 @@ def run_batch(tasks: Sequence[Task], limits: Limits, workers: Workers) -> Iterat
         if outbox.is_due():
             outbox.started = group[0].point
             yield outbox.flush()
-        if len(group) > 1 and _solve_together(group, limits, outbox):
+        if len(group) > 1 and _solve_together(group, limits, outbox, form_of):
             continue
         for task in group:
-            yield from _solve_one(task, limits, workers, outbox)
+            yield from _solve_one(task, limits, workers, outbox, form_of)
             if outbox.is_due():
                 yield outbox.flush()
     if worn or _is_worn(limits):
@@ -85,6 +94,8 @@ def _groups(tasks: Sequence[Task], limits: Limits) -> list[list[Task]]:
     for task in tasks:
         last = groups[-1] if groups else None
         together = hasattr(task.solver, "solve_batch") and task.resume is None and limits.timeout_s is None
+        if type(task.solver).extent is not None and limits.checkpoint_s == 0:  # every checkpoint is wanted; a batch has none
+            together = False
         if last is not None and together and len(last) < _GROUP and last[0].solver == task.solver and last[0].resume is None:
             last.append(task)
         else:
@@ -95,11 +106,11 @@ def _groups(tasks: Sequence[Task], limits: Limits) -> list[list[Task]]:
 # ---- one point ---------------------------------------------------------------------------------------------------------------
 
 
-def _solve_one(task: Task, limits: Limits, workers: Workers, outbox: _Outbox) -> Iterator[Chunk]:
+def _solve_one(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, form_of: FormOf) -> Iterator[Chunk]:
     began = time.perf_counter()
     try:
         with _limited(limits, task.point):
-            result = yield from _drive(task, limits, workers, outbox, began)
+            result = yield from _drive(task, limits, workers, outbox, began, form_of=form_of)
         outbox.finished(task.point, result, began)
     except Stop:
         outbox.failed(task.point, "timeout", f"time limit of {limits.timeout_s} s reached", None, began)
@@ -110,10 +121,12 @@ def _solve_one(task: Task, limits: Limits, workers: Workers, outbox: _Outbox) ->
         outbox.failed(task.point, "failed", f"{type(error).__name__}: {error}", traceback.format_exc(), began)
 
 
-def _drive(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began: float) -> Generator[Chunk, None, Result]:
+def _drive(
+    task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began: float, *, form_of: FormOf
+) -> Generator[Chunk, None, Result]:
     """Run a solver's generator to its result (returned), passing on what it says."""
     checkpoint, rng = (None, lineage_rng(task.lineage)) if task.resume is None else unpack(task.resume)
-    events = start(_form(task.game, type(task.solver).takes), task.solver, task.lineage, workers, (checkpoint, rng))
+    events = start(form_of(task.game, type(task.solver).takes), task.solver, task.lineage, workers, (checkpoint, rng))
     stored, packing_s = began, 0.0
     result: Result | None = None
     stopped = False
@@ -158,22 +171,16 @@ def _throw_stop(events: Any) -> Any:
         return None
 
 
-@functools.lru_cache(maxsize=16)
-def _form(game: Any, kind: type) -> Any:
-    """Keep the last forms: points that differ in solver or seed share their game's."""
-    return game.form(kind)
-
-
 # ---- many small points -------------------------------------------------------------------------------------------------------
 
 
-def _solve_together(group: list[Task], limits: Limits, outbox: _Outbox) -> bool:
+def _solve_together(group: list[Task], limits: Limits, outbox: _Outbox, form_of: FormOf) -> bool:
     """Solve a group in one kernel call; False if that failed, so that each point answers for itself."""
     solver = group[0].solver
     began = time.perf_counter()
     try:
         with _limited(limits, group[0].point):
-            forms = [_form(task.game, type(solver).takes) for task in group]
+            forms = [form_of(task.game, type(solver).takes) for task in group]
             rngs = [lineage_rng(task.lineage) for task in group]
             result = conforming(solver.solve_batch(forms, rngs), solver, (_BATCH_INDEX,))
             parts = _split(result, len(group))
@@ -270,7 +277,7 @@ def _is_worn(limits: Limits) -> bool:
     allowed = _held_at_first() + limits.memory_gb * 2**30
     if _held_bytes() <= allowed:
         return False
-    _form.cache_clear()
+    form_here.cache_clear()
     gc.collect()
     pa.default_memory_pool().release_unused()
     return _held_bytes() > allowed

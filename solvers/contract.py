@@ -92,6 +92,8 @@ class Game(Protocol):
     Optional: `refuses(kind) -> str | ImpossiblePairing | None`, cheap, says why this instance cannot give that form (see `Solver`);
     `exports`, a class variable, file formats by name, each a function `game -> text` (`minimex export`), which raises
     `InfeasibleGame` where this instance has none.
+
+    A form's class may say `built_once = True`: building it takes longer than shipping it, so that a sweep builds it once a game.
     """
 
     version: ClassVar[int]
@@ -107,7 +109,8 @@ class Solver(Protocol[F_contra]):
 
     Optional: `refuses(game) -> str | ImpossiblePairing | None`, cheap, says why these settings cannot take that game (asked before
     anything runs), as text, or, if one setting is at fault, as an error whose path names it ("x");
-    `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each;
+    `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each, but no
+    checkpoint: with an `extent` it raises `InfeasibleGame` for games of more than a moment, which are then solved one by one;
     `cost(game) -> float` estimates seconds, for ordering only, from the game (not its form).
     """
 

@@ -98,7 +98,8 @@ class TableInfo:
 
     `check` is `solvers.<family>.check:<function>` or None (the table claims nothing); `claims` the grade its rows should reach;
     `headline` which of its rows are printed as findings: each, the last of every point, none; `columns` which columns those
-    rows show (empty: all); `drawing` a function `(game, tables) -> SVG`, `solvers.<family>.draw:<function>`, or None.
+    rows show (empty: all); `drawing` a function `(game, tables) -> SVG`, `solvers.<family>.draw:<function>` (or of a module
+    `draw_<what>`), or None.
     """
 
     check: str | None = None

@@ -4,20 +4,22 @@ Rules
 -----
 1. `max_retries=0`: Ray replays a streaming task by item index and so loses rows. Retries are the scheduler's.
 2. Tasks, not actors: a task gives its CPU back while it waits for a nested `map`.
-3. Workers return Arrow through the object store; only the driver writes.
-4. On a cluster nodes come and go: what there is is looked up every few seconds. A node that has other versions than the driver is
+3. A form whose class says `built_once` is built by one task and read from the object store by all points of its game.
+4. Workers return Arrow through the object store; only the driver writes.
+5. On a cluster nodes come and go: what there is is looked up every few seconds. A node that has other versions than the driver is
    refused at the start; one that joins later gets no batches.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import pickle
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -26,7 +28,7 @@ from pipeline.events import Chunk, Limits, Task
 from pipeline.executors import Ended
 from pipeline.executors.ray_node import Here, differing, here, name_of, versions
 from pipeline.executors.ray_start import answering_distributions, connect, knock, start_local
-from pipeline.worker import run_batch
+from pipeline.worker import FormOf, form_here, run_batch
 from solvers.errors import ConfigError
 
 __all__ = ["RayExecutor", "RayShared", "RayWorkers", "start_local", "versions"]
@@ -40,6 +42,7 @@ _LOOK_S = 3.0
 _GONE_S = 9.0  # a head that answers no knock for so long is gone
 _ANSWER_S = 5
 _NAMED = 8
+_FORMS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +92,44 @@ def _apply(fn: Callable[[T], R], item: T) -> R:
     return fn(item)
 
 
-def _stream(packed: bytes, limits: Limits, wanted: str) -> Iterator[Here | Chunk]:
+def _stream(packed: bytes, limits: Limits, wanted: str, forms: Mapping[str, Any]) -> Iterator[Here | Chunk]:
     """Solve a batch; `wanted` is what a node of a cluster must have, empty: this is the driver's machine.
 
-    Tasks come packed: where something is missing they could not be read before anybody has looked.
+    Tasks come packed: where something is missing they could not be read before anybody has looked. `forms` holds, by point, forms
+    that are built once for the whole sweep.
     """
-    if not wanted:
-        yield from run_batch(pickle.loads(packed), limits, RayWorkers())  # noqa: S301 (from our own driver)
-        return
-    where = here(wanted)
-    yield where
-    if where.unfit:
-        return
-    for chunk in run_batch(pickle.loads(packed), limits, RayWorkers()):  # noqa: S301
-        yield replace(chunk, finished=tuple(one._replace(node=where.node) for one in chunk.finished))
+    where = here(wanted) if wanted else None
+    if where is not None:
+        yield where
+        if where.unfit:
+            return
+    tasks: list[Task] = pickle.loads(packed)  # noqa: S301 (from our own driver)
+    for chunk in run_batch(tasks, limits, RayWorkers(), _form_of(tasks, forms)):
+        if where is None:
+            yield chunk
+        else:
+            yield replace(chunk, finished=tuple(one._replace(node=where.node) for one in chunk.finished))
+
+
+def _form_of(tasks: Sequence[Task], forms: Mapping[str, Any]) -> FormOf:
+    """Return how this batch gets its forms: from the object store where one was asked for, else built here."""
+    built = {(task.game, type(task.solver).takes): forms[task.point] for task in tasks if task.point in forms}
+
+    def form_of(game: Any, kind: type) -> Any:
+        import ray  # noqa: PLC0415
+
+        reference = built.get((game, kind))
+        if reference is not None:
+            with contextlib.suppress(ray.exceptions.RayError):  # what is wrong with it is said where it is built
+                return _fetch(reference)
+        return form_here(game, kind)
+
+    return form_of
+
+
+def _build(packed: bytes) -> Any:
+    game, kind = pickle.loads(packed)  # noqa: S301 (from our own driver)
+    return game.form(kind)
 
 
 @dataclass
@@ -139,6 +166,7 @@ class RayExecutor:
     known: dict[str, int] = field(default_factory=dict)
     there: dict[str, str] = field(default_factory=dict)  # nodes when last looked, by id: their names
     used: dict[str, _Used] = field(default_factory=dict)
+    forms: dict[tuple[Any, type], Any] = field(default_factory=dict)  # references of those built last
     heard_of_head: float = 0.0
     look_at: float = 0.0
 
@@ -159,6 +187,7 @@ class RayExecutor:
             raise
         options: dict[str, Any] = {"num_cpus": 1, "max_retries": 0, "num_returns": "streaming"}
         self.remote = ray.remote(**options)(_stream)
+        self.build = ray.remote(num_cpus=1, max_retries=3)(_build)
 
     def _see_nodes(self) -> None:
         nodes = _nodes()
@@ -191,12 +220,24 @@ class RayExecutor:
             self.say(f"{_some(sorted(f'{name} ({self.known[name]})' for name in new))} joined")
 
     def submit(self, number: int, tasks: Sequence[Task]) -> None:
-        remote = self.remote
+        where: dict[str, Any] = {}
         if self.unfit:
-            remote = remote.options(label_selector={"ray.io/node-id": f"!in({','.join(sorted(self.unfit))})"})
+            where["label_selector"] = {"ray.io/node-id": f"!in({','.join(sorted(self.unfit))})"}
+        forms = {task.point: self._form(task, where) for task in tasks if getattr(type(task.solver).takes, "built_once", False)}
         packed = pickle.dumps(list(tasks), protocol=5)
-        stream = remote.remote(packed, self.limits, self.wanted)
+        stream = self.remote.options(**where).remote(packed, self.limits, self.wanted, forms)
         self.running[number] = _Running(stream, tuple(task.point for task in tasks))
+
+    def _form(self, task: Task, where: dict[str, Any]) -> Any:
+        """Return a reference to a form that is built once, by whoever has a core, and read by all."""
+        key = task.game, type(task.solver).takes
+        reference = self.forms.pop(key, None)
+        if reference is None:
+            reference = self.build.options(**where).remote(pickle.dumps(key, protocol=5))
+        self.forms[key] = reference  # the last
+        while len(self.forms) > _FORMS:
+            del self.forms[next(iter(self.forms))]
+        return reference
 
     def poll(self, wait_s: float) -> Iterator[tuple[int, Chunk | Ended]]:
         import ray  # noqa: PLC0415

@@ -2,7 +2,8 @@
 
 Rules
 -----
-1. Only functions of a module `solvers.<family>.draw` are called: a table somebody sends us cannot choose other code.
+1. Only functions of a module `solvers.<family>.draw` or `.draw_<what>` are called: a table somebody sends us cannot choose other
+   code.
 2. The SVG is parsed and written again from a list of allowed elements and attributes: no scripts, no styles, no links outside.
 """
 
@@ -24,7 +25,7 @@ from pipeline.store import SweepDir
 from solvers.errors import MinimexError
 from solvers.identity import rebuild
 
-_TARGET = re.compile(r"(solvers(?:\.[a-z][a-z0-9_]*)+\.draw):([a-z][a-z0-9_]*)")
+_TARGET = re.compile(r"(solvers(?:\.[a-z][a-z0-9_]*)+\.draw(?:_[a-z0-9]+)*):([a-z][a-z0-9_]*)")
 _LONGEST = 200_000
 _DRAWING_FAILS = (ArithmeticError, AttributeError, ImportError, LookupError, RuntimeError, TypeError, ValueError, MinimexError)
 """A drawing that fails costs a line in the report, never the report."""
@@ -65,8 +66,8 @@ class Drawing:
     about: str
 
 
-def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table]) -> Drawing:
-    """Return one point's drawing.
+def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table]) -> Drawing | None:
+    """Return one point's drawing; None if the function says that there is nothing to draw.
 
     Raises
     ------
@@ -75,11 +76,14 @@ def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table
     """
     named = _TARGET.fullmatch(target)
     if named is None:
-        raise UnusableDrawing(f"{target} is not a function of a module solvers.<family>.draw")
+        raise UnusableDrawing(f"{target} is not a function of a module solvers.<family>.draw or .draw_<what>")
     try:
         function: Callable[[Any, Mapping[str, pa.Table]], str] = getattr(importlib.import_module(named[1]), named[2])
         described = json.loads(sweep.points_column("config")[point].as_py())["game"]
-        svg = clean(function(rebuild(described, "game", sweep.context()), tables))
+        made = function(rebuild(described, "game", sweep.context()), tables)
+        if made == "":
+            return None
+        svg = clean(made)
     except _DRAWING_FAILS as error:
         raise UnusableDrawing(f"{type(error).__name__}: {error}") from error
     said = _ABOUT.match(svg)

@@ -232,6 +232,8 @@ class _Report:
             return ""
         varied = self.points.varied(one.owners)
         said = [self._drawing(one.info.drawing, point, varied) for point in one.owners[:_DRAWINGS].tolist()]
+        if not any(said):
+            return ""
         more = len(one.owners) - len(said)
         note = f'<p class="muted note">{plural(more, "further point")} not drawn.</p>' if more else ""
         return f'<div class="drawings">{"".join(said)}</div>{note}'
@@ -242,6 +244,8 @@ class _Report:
         except UnusableDrawing as error:
             label = self.points.label(point, varied)
             return f'<p class="muted">{escape(label)}: cannot be drawn. {escape(shortened(str(error)))}</p>'
+        if drawing is None:
+            return ""
         caption = self._caption(drawing.about, point, varied)
         return f"<figure><figcaption>{escape(caption)}</figcaption>{drawing.svg}</figure>"
 

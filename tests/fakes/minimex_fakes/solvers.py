@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
-from minimex_fakes.games import Sequence
+from minimex_fakes.games import Sequence, Shell
 from solvers.contract import Checkpoint, Event, Progress, Result, Shared, Stop, Workers
 from solvers.errors import ConfigError
 from solvers.schema import Curve, TableInfo, column, exact, table_schema
@@ -141,6 +141,22 @@ class Trivial:
     def solve_batch(self, games: Many[Sequence], rngs: Many[np.random.Generator]) -> Result:
         table = firsts(games, rngs).add_column(0, pa.field("batch_index", pa.int32()), pa.array(range(len(games)), pa.int32()))
         return Result({"firsts": table}, {}, np.ones(len(games), dtype=bool))
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Tells the first value of what is costly to build."""
+
+    version: ClassVar[int] = 1
+    takes: ClassVar[type] = Shell
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"firsts": FIRSTS}
+    extent: ClassVar[str | None] = None
+
+    pause_s: float = 0.0
+
+    def solve(self, game: Shell, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
+        time.sleep(self.pause_s)
+        yield Result({"firsts": firsts([Sequence(game.values)], [rng])})
 
 
 WORKED = table_schema([column("loops", pa.int64(), "rounds done")], TableInfo(headline="none", about="Work done"))

@@ -272,7 +272,17 @@ def test_what_is_no_drawing_is_refused(svg):
         clean(svg)
 
 
-@pytest.mark.parametrize("target", ["os:system", "solvers.inline:solve", "solvers.x.draw:__call__", "solvers.no_such.draw:draw"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "os:system",
+        "solvers.inline:solve",
+        "solvers.x.draw:__call__",
+        "solvers.no_such.draw:draw",
+        "solvers.x.drawn:draw",
+        "solvers.x.draw_:draw",
+    ],
+)
 def test_only_drawing_functions_of_ours_are_called(tmp_path, target):
     with pytest.raises(UnusableDrawing):
         draw(values_sweep(tmp_path / "demo"), target, 0, {})
