@@ -110,6 +110,12 @@ REFUSED = [
     ("game=random_matrix game.size=30 solver=symbolic", "solver", "a polynomial of up to 900 terms"),
     ("game=forced_rps game.a=a game.parameters=[a] solver=exact_lp", "solver", "(these take it: parametric)"),
     ("game=forced_rps solver=parametric", "solver", "game.a=a 'game.parameters=[a]' gives it one"),
+    (
+        'game=parametric_matrix game.payoffs=[["a^30","b^30"],["b^30","a"]] game.parameters=[a,b] solver=parametric',
+        "solver",
+        "may have degree 60 in a and b, at most 24 is looked at; polynomials of smaller degree would do, or support_enumeration",
+    ),
+    ("game=random_bimatrix game.size=500 solver=lcp", "solver", "have 1000 actions together, at most 200 are taken"),
 ]
 
 

@@ -4,6 +4,7 @@ import csv
 import re
 from fractions import Fraction as Q
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -11,9 +12,9 @@ from solvers import make, solve
 from solvers.equilibrium.check.parametric import check_cells, check_pieces
 from solvers.equilibrium.check.real_numbers import first_between, is_less, isolate, rational, roots_of
 from solvers.equilibrium.draw import _decluttered, _Tick, draw_map
-from solvers.equilibrium.parametric import Parametric, kernel_at
+from solvers.equilibrium.parametric import Parametric, determinant_degree, kernel_at
 from solvers.errors import ImpossiblePairing, InfeasibleGame
-from solvers.forms import MatrixGame
+from solvers.forms import MatrixGame, ParametricGame
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.parametric_matrix import ParametricMatrix
 
@@ -154,6 +155,48 @@ def test_a_kernel_is_singular_on_a_curve_only():
         ("0", True, ["1/2", "1/2"])
     ]
     assert grades(game, tables) == {("cells", "proved"), ("pieces", "proved")}
+
+
+def test_five_actions_and_two_parameters():
+    game = make(ForcedRps, base="rpsls", a="a", b="b", parameters=["a", "b"])
+
+    tables = solve(game, Parametric()).tables
+
+    assert {grade for _, grade in grades(game, tables)} == {"proved"}
+    assert len({(cell["x_support"], cell["y_support"]) for cell in tables["cells"].to_pylist()}) > 1
+
+
+@pytest.mark.parametrize(
+    ("power", "size", "names", "said"),
+    [
+        (30, 2, "ab", "of 2 x 2 actions may have degree 60 in a and b, at most 24 is looked at; polynomials of smaller degree"),
+        (30, 7, "a", "of 7 x 7 actions may have degree 210 in a, at most 107 is looked at"),
+    ],
+)
+def test_high_degrees_of_large_games_are_refused_while_planning(power, size, names, said):
+    entry = f"{names[0]}^{power - 1}*{names[-1]}"
+    game = matrix(";".join([" ".join([entry] * size)] * size), *names)
+
+    assert said in Parametric().refuses(game)
+    with pytest.raises(ImpossiblePairing, match="support_enumeration over a grid"):
+        solve(game, Parametric())
+
+
+def test_a_high_degree_in_few_rows_is_not_refused():
+    game = matrix("a^60 0 0 0 0 0 0;" + ";".join(" ".join(str(int(i == j)) for j in range(7)) for i in range(6)), "a")
+
+    assert determinant_degree(game.form(ParametricGame)) == 60
+    assert Parametric().refuses(game) is None
+
+
+def test_curves_that_may_meet_too_often_are_given_up_before_they_are_cut():
+    draw = Random(1)
+    powers = ("a^2", "b^2", "a*b", "a", "b", "1")
+    entries = ["+".join(f"({draw.randint(-5, 5)})*{power}" for power in powers) for _ in range(25)]
+    game = make(ParametricMatrix, payoffs=[entries[first : first + 5] for first in range(0, 25, 5)], parameters=["a", "b"])
+
+    with pytest.raises(InfeasibleGame, match=r"curves or more, which may meet in [\d,]+ points, at most 10,000 are looked for"):
+        solve(game, Parametric())
 
 
 def test_large_numbers_of_one_parameter_are_factored():
