@@ -38,7 +38,7 @@ from numba import njit
 from solvers.contract import Checkpoint, Event, Workers
 from solvers.errors import ConfigError, InfeasibleGame
 from solvers.forms import GameTree
-from solvers.regret.curves import CURVE, run
+from solvers.regret.curves import CURVE, RATES, run
 from solvers.regret.trace import MOST_ENDS, REGRETS, advance_traced, regrets_of, room_for
 from solvers.regret.tree_play import STRATEGIES, TreePlay
 from solvers.regret.treeplex import Floats, Treeplex, earn, plan_of
@@ -85,7 +85,7 @@ class Cfr:
 
     version: ClassVar[int] = 1
     takes: ClassVar[type] = GameTree
-    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "strategies": STRATEGIES, "regrets": REGRETS}
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "rates": RATES, "strategies": STRATEGIES, "regrets": REGRETS}
     extent: ClassVar[str | None] = "iterations"
 
     iterations: int = 1000

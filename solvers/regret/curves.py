@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from solvers.contract import Checkpoint, Event, Progress, Result, Stop
-from solvers.schema import Curve, TableInfo, column, table_schema
+from solvers.schema import Curve, Histogram, TableInfo, column, table_schema
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +67,76 @@ CURVE = table_schema(
         ),
     ),
 )
+
+
+RATES = table_schema(
+    [
+        column("from_iteration", pa.int64(), "the slopes are those of recorded iterations from here ..."),
+        column("to_iteration", pa.int64(), "... to here, the last one: two decades, or all there are"),
+        column("exponent_average", pa.float64(), "exploitability of the averages falls like t^exponent; null: too few above 0"),
+        column("exponent_last", pa.float64(), "that of the strategies played likewise"),
+    ],
+    TableInfo(
+        check="solvers.regret.check:check_rates",
+        claims="recomputed",
+        headline="none",
+        pictures=(
+            Histogram(("exponent_average",), title="exponents of convergence: averages"),
+            Histogram(("exponent_last",), title="exponents of convergence: strategies played"),
+        ),
+        about=(
+            "How fast exploitability falls: the least-squares slope of its logarithm over that of the iteration, in the last two "
+            "decades of the curve; one row."
+        ),
+    ),
+)
+_DECADES = 100
+_FEWEST = 3
+
+
+def exponents(iterations: NDArray[np.int64], exploitability: Floats) -> tuple[int, Floats]:
+    """Return the first iteration that counts, and the slopes of log exploitability over log iteration.
+
+    Parameters
+    ----------
+    iterations
+        `[rows]`, ascending.
+    exploitability
+        `[rows, ...]`; what is not above 0 does not count.
+
+    Returns
+    -------
+    int, array
+        The slopes `[...]`; nan where fewer than three rows count.
+
+    Examples
+    --------
+    >>> times = np.array([1, 10, 100, 1000])
+    >>> exponents(times, 1 / np.sqrt(times))
+    (10, array(-0.5))
+    """
+    counted = iterations * _DECADES >= iterations[-1]
+    there = exploitability[counted]
+    x = np.log(iterations[counted].astype(np.float64)).reshape(-1, *[1] * (there.ndim - 1))
+    positive = there > 0
+    number = positive.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.log(np.where(positive, there, 1.0))
+        x_mean, y_mean = (np.where(positive, one, 0.0).sum(axis=0) / number for one in (x, y))
+        x_off = np.where(positive, x - x_mean, 0.0)
+        slopes = (x_off * (y - y_mean)).sum(axis=0) / (x_off**2).sum(axis=0)
+    return int(iterations[counted][0]), np.where(number >= _FEWEST, slopes, np.nan)
+
+
+def rates(iterations: NDArray[np.int64], exploitability: Floats) -> pa.Table:
+    """Return `rates` of some games, a row each; `exploitability` `[rows, games, 2]`, of last and average strategies."""
+    if not len(iterations):
+        return RATES.empty_table()
+    first, slopes = exponents(iterations, exploitability)
+    games = len(slopes)
+    last, average = (pa.array(np.ascontiguousarray(slopes[:, place]), from_pandas=True) for place in (0, 1))
+    ends = [pa.array(np.full(games, one, np.int64)) for one in (first, iterations[-1])]
+    return pa.table([*ends, average, last], schema=RATES)
 
 
 def next_recorded(iteration: int) -> int:

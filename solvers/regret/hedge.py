@@ -30,7 +30,7 @@ import pyarrow as pa
 from solvers.contract import Checkpoint, Event, Game, Result, Workers
 from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
-from solvers.regret.curves import CURVE, run
+from solvers.regret.curves import CURVE, RATES, run
 from solvers.regret.matrix_play import (
     Play,
     excess_while_planning,
@@ -94,7 +94,7 @@ class Hedge:
 
     version: ClassVar[int] = 1
     takes: ClassVar[type] = MatrixGame
-    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE}
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "rates": RATES}
     extent: ClassVar[str | None] = "iterations"
 
     iterations: int = 100_000

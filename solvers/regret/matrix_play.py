@@ -18,7 +18,7 @@ from numba import njit
 from solvers.contract import Checkpoint, Game, Result
 from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
-from solvers.regret.curves import CURVE, MEASURES, next_recorded, stakes
+from solvers.regret.curves import CURVE, MEASURES, next_recorded, rates, stakes
 from solvers.regret.self_play import MEMORY, PLAYED, SUMS, Floats, Rules, mix, play
 
 LARGEST_PAYOFF = 10**150
@@ -140,7 +140,12 @@ class Play:
     def result(self, *, complete: bool) -> Result:
         table = self.table([0]).drop_columns(["batch_index"])
         metrics = {"exploitability": self.exploitability, "iterations": float(self.done)} if self.recorded else {}
-        return Result({"curve": table}, metrics, complete)
+        return Result({"curve": table, "rates": self.rates()}, metrics, complete)
+
+    def rates(self) -> pa.Table:
+        """Return `rates` of all games."""
+        iterations = np.array([row.iteration for row in self.recorded], np.int64)
+        return rates(iterations, np.array([row.measures[:, :, 0] for row in self.recorded]))
 
     def table(self, places: Sequence[int]) -> pa.Table:
         """Return `curve` of all games, one after the other, with `batch_index` (from `places`) in front."""
@@ -197,7 +202,7 @@ def play_together(
         if took > MOST_SECONDS:
             said = f"a game that takes about {took:.2g} s is solved by itself, so that it can be stopped and go on"
             raise InfeasibleGame(said)
-    tables = []
+    tables, slopes = [], []
     exploitability = np.zeros(len(games))
     for places in shapes.values():
         run = begin([games[place] for place in places])
@@ -206,11 +211,17 @@ def play_together(
             run.record()
         exploitability[places] = run.recorded[-1].measures[:, 1, 0]
         tables.append(run.table(places))
-    table = tables[0] if len(tables) == 1 else pa.concat_tables(tables)
-    if len(tables) > 1:
-        table = table.take(np.argsort(table["batch_index"].to_numpy(), kind="stable"))
+        slopes.append(run.rates().add_column(0, pa.field("batch_index", pa.int32()), pa.array(places, pa.int32())))
     metrics = {"exploitability": exploitability, "iterations": np.full(len(games), float(iterations))}
-    return Result({"curve": table}, metrics, np.ones(len(games), np.bool_))
+    return Result({"curve": _in_order(tables), "rates": _in_order(slopes)}, metrics, np.ones(len(games), np.bool_))
+
+
+def _in_order(tables: Sequence[pa.Table]) -> pa.Table:
+    """Join tables of different games, by `batch_index`."""
+    if len(tables) == 1:
+        return tables[0]
+    table = pa.concat_tables(tables)
+    return table.take(np.argsort(table["batch_index"].to_numpy(), kind="stable"))
 
 
 # ---- refusals ----------------------------------------------------------------------------------------------------------------

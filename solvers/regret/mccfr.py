@@ -38,7 +38,7 @@ from solvers.contract import Checkpoint, Event, Workers
 from solvers.errors import ConfigError
 from solvers.forms import GameTree
 from solvers.forms.tree import CHANCE, END
-from solvers.regret.curves import CURVE, run
+from solvers.regret.curves import CURVE, RATES, run
 from solvers.regret.tree_play import STRATEGIES, TreePlay
 from solvers.regret.treeplex import Floats, Ints
 
@@ -89,7 +89,7 @@ class Mccfr:
 
     version: ClassVar[int] = 1
     takes: ClassVar[type] = GameTree
-    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "strategies": STRATEGIES}
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "rates": RATES, "strategies": STRATEGIES}
     extent: ClassVar[str | None] = "iterations"
 
     iterations: int = 100_000

@@ -36,7 +36,7 @@ import pyarrow as pa
 from solvers.contract import Checkpoint, Event, Game, Result, Workers
 from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
-from solvers.regret.curves import CURVE, run
+from solvers.regret.curves import CURVE, RATES, run
 from solvers.regret.matrix_play import (
     LARGEST_PAYOFF,
     Play,
@@ -115,9 +115,9 @@ class RegretMatching:
     ([0.0, 1.0, 0.0], 0.5)
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes: ClassVar[type] = MatrixGame
-    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE}
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "rates": RATES}
     extent: ClassVar[str | None] = "iterations"
 
     iterations: int = 100_000
