@@ -79,7 +79,7 @@ RATES = table_schema(
     TableInfo(
         check="solvers.regret.check:check_rates",
         claims="recomputed",
-        headline="none",
+        headline="each",
         pictures=(
             Histogram(("exponent_average",), title="exponents of convergence: averages"),
             Histogram(("exponent_last",), title="exponents of convergence: strategies played"),
