@@ -14,9 +14,11 @@ from pipeline.findings import print_findings
 from pipeline.manifest import is_recorded, keep_manifest
 from pipeline.report import write_report
 from pipeline.store import SweepDir, load, ranks, sweeps_folder
+from pipeline.summaries import kept_summary, write_summaries
 from pipeline.tracking.record import track
 from pipeline.tracking.where import ui_lines
 from pipeline.verify import judgement, unjudged, verify
+from solvers.errors import MinimexError
 
 T = TypeVar("T")
 
@@ -29,10 +31,10 @@ def conclude(run: Run) -> int:
         return 0
     settings, console = run.settings, run.console
     manifest = _written(run, "manifest.json", lambda: keep_manifest(run.root, run.points, settings)) or {}
-    sweep = load(run.root)
+    sweep, unsummed = _summed_up(run)
     asked = [point.hash for point in run.points]
     wanting = dict.fromkeys([*run.new, *unjudged(sweep, asked)]) if settings.verify and not run.interrupted else {}
-    if wanting:
+    if wanting or (sweep.summary_names and settings.verify and not run.interrupted):
         judged = verify(sweep, settings.trust, only=list(wanting))
         if judged.unwritten:
             run.warn(f"checks.parquet could not be written ({judged.unwritten.lower()}); minimex verify {run.root} judges again")
@@ -50,7 +52,25 @@ def conclude(run: Run) -> int:
     if refuted:
         hint = f"minimex verify {run.root} says which, retry_failed=true computes their points again"
         console.print(f"some findings are refuted: {hint}", style="red", soft_wrap=True)
-    return 1 if failed or refuted else 0
+    if unsummed:
+        console.print(f"{unsummed}; all that was computed is saved", style="red", soft_wrap=True)
+    return 1 if failed or refuted or unsummed else 0
+
+
+def _summed_up(run: Run) -> tuple[SweepDir, str]:
+    """Write the sweep's summary, the command's or the one it had before; return the sweep and why there is none, if so."""
+    sweep = load(run.root)
+    try:
+        hook = run.rounds.summary or kept_summary(sweep, run.settings.trust)
+        if hook is not None:
+            kept = write_summaries(sweep, hook)
+            _written(run, "manifest.json", lambda: keep_manifest(run.root, run.points, run.settings, **kept))
+            sweep = load(run.root)
+    except MinimexError as error:
+        return sweep, str(error)
+    except OSError as error:
+        return sweep, f"the summary could not be written ({reason_of(error)})"
+    return sweep, ""
 
 
 def _track(run: Run, sweep: SweepDir, *, known: bool) -> bool:

@@ -6,6 +6,7 @@ refused, nothing ran; 130 interrupted (resumable).
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -27,7 +28,7 @@ _CHOICE = re.compile(r"\+{0,2}((game|solver)[.=]|experiment=|sweep\.)")
 _URI = re.compile(r"[A-Za-z][\w.+-]*://")
 _USAGE = {
     "list": "minimex list [games|solvers|experiments]",
-    "show": "minimex show DIR [TABLE] [to=csv|json|latex]",
+    "show": "minimex show DIR [TABLE] [to=csv|json|latex|FORMAT] [point=HASH]",
     "verify": "minimex verify DIR [strict=true] [trust=[package]]",
     "report": "minimex report DIR",
     "status": "minimex status DIR [to=json]",
@@ -116,10 +117,10 @@ def _list(words: list[str], options: dict[str, str], console: Console) -> int:
 
 
 def _show(words: list[str], options: dict[str, str], console: Console) -> int:
-    _operands("show", words, options, range(1, 3), ("to",))
+    _operands("show", words, options, range(1, 3), ("to", "point"))
     from pipeline.show import show  # noqa: PLC0415
 
-    show(words[0], words[1] if len(words) > 1 else None, options.get("to"), console)
+    show(words[0], words[1] if len(words) > 1 else None, options.get("to"), console, point=options.get("point"))
     return 0
 
 
@@ -207,7 +208,7 @@ def _sweep(given: list[str], console: Console) -> int:
     from pipeline.hydra_words import in_our_words  # noqa: PLC0415
     from pipeline.quoting import quote_numbers  # noqa: PLC0415
     from pipeline.remote import out_word  # noqa: PLC0415
-    from pipeline.settings import GROUPS, PLAIN_KEYS  # noqa: PLC0415
+    from pipeline.settings import GROUPS, PLAIN_KEYS, SWEEP_KEYS  # noqa: PLC0415
     from pipeline.tracking.where import without_password  # noqa: PLC0415
 
     given = [word for word in given if word not in ("-m", "--multirun")]  # every command is a sweep
@@ -226,7 +227,7 @@ def _sweep(given: list[str], console: Console) -> int:
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if isinstance(error, MinimexError):
             raise
-        _complain(in_our_words(error, [*GROUPS, *PLAIN_KEYS, "sweep.grid", "sweep.zip", "sweep.union"]))
+        _complain(in_our_words(error, [*GROUPS, *PLAIN_KEYS, *(f"sweep.{name}" for name in SWEEP_KEYS)]))
         return REFUSED
 
 
@@ -303,7 +304,8 @@ def _config_folders(arguments: list[str]) -> tuple[list[str], list[str]]:
 def _run(loader: Any, config: Any, overrides: list[str], command: str, console: Console) -> int:
     from hydra.core.override_parser.overrides_parser import OverridesParser  # noqa: PLC0415
 
-    from pipeline.planning import plan, take_apart  # noqa: PLC0415
+    from pipeline.planning import plan, plan_further, take_apart  # noqa: PLC0415
+    from pipeline.rounds import rounds_of  # noqa: PLC0415
     from pipeline.settings import settings_of  # noqa: PLC0415
 
     parsed = OverridesParser.create(config_loader=loader).parse_overrides(overrides)
@@ -315,6 +317,7 @@ def _run(loader: Any, config: Any, overrides: list[str], command: str, console: 
     )
     if settings.quiet:
         console.quiet = True
+    rounds = rounds_of(request.sweep, settings.trust, functools.partial(plan_further, request))
     points = list(plan(request))
     if not points:
         raise ConfigError(
@@ -324,6 +327,6 @@ def _run(loader: Any, config: Any, overrides: list[str], command: str, console: 
 
     name = settings.experiment or default_name(points)
     if settings.dry_run:
-        dry_run(points, settings, name, console)
+        dry_run(points, settings, name, console, rounds)
         return 0
-    return run_sweep(points, settings, name, console)
+    return run_sweep(points, settings, name, console, rounds)

@@ -53,7 +53,8 @@ class Display:
 
 def line_of(standing: Standing) -> str:
     """Return how a sweep stands, in a line."""
-    parts = [f"{standing.known + standing.finished:,}/{standing.total:,} points"]
+    parts = [f"round {standing.round}"] if standing.round is not None else []
+    parts.append(f"{standing.known + standing.finished:,}/{standing.total:,} points")
     parts += [f"{count:,} {status}" for status, count in sorted(standing.counts.items()) if status != "done"]
     if standing.known:
         parts.append(f"{standing.known:,} known before")

@@ -22,17 +22,18 @@ from pipeline.display import Display
 from pipeline.errors import SweepCutShort, is_full, reason_of
 from pipeline.events import Chunk, Limits, Task
 from pipeline.executors import Executor
-from pipeline.journal import Journal
+from pipeline.journal import Journal, recorded_points
 from pipeline.live import LiveTracking
 from pipeline.manifest import keep_manifest
 from pipeline.points import Names, Point
 from pipeline.reuse import lent
+from pipeline.rounds import Rounds
 from pipeline.rows import Buffer, outcome_table, with_parameters, with_status
 from pipeline.scheduler import Scheduler
 from pipeline.settings import Settings
 from pipeline.standing import Standing, Watcher
 from pipeline.status import StatusFile
-from pipeline.store import DamagedTable, refuted_points, replaced
+from pipeline.store import DamagedTable, load, refuted_points, replaced
 from solvers.builder import inputs_of
 
 _AGAIN_S = 3.0
@@ -44,9 +45,11 @@ class Run:
     """One command at work on its directory."""
 
     root: Path
-    points: Sequence[Point]
+    points: list[Point]
     settings: Settings
     console: Console
+    rounds: Rounds
+    round: int = 1  # the one that is computed
     interrupted: bool = False
     failed: bool = False
     journal: Journal = field(init=False)
@@ -75,10 +78,37 @@ class Run:
         self.publish()
         if (self.root / "inputs").is_dir():
             self._store_inputs(self.points)
+        return self._missing(self.points, recorded)
+
+    def further(self) -> list[Point] | None:
+        """Begin the next round, if there is one: take in its points and return those that must be computed.
+
+        What was done is published before, because the rounds are planned from published rows alone.
+
+        Raises
+        ------
+        HookFailed
+            If nobody can say which points come next.
+        SweepCutShort
+            If it cannot be published.
+        """
+        if self.rounds.next is None or self.stopping():
+            return None
+        self.publish(last=True)
+        points = self.rounds.further(load(self.root), self.points, self.round)
+        if not points or self.stopping():
+            return None
+        self.round += 1
+        self.points += points
+        self.by_hash |= {point.hash: point for point in points}
+        self.console.print(f"round {self.round}: {len(points):,} further point{'s' if len(points) > 1 else ''}")
+        return self._missing(points, recorded_points(self.root))
+
+    def _missing(self, points: Sequence[Point], recorded: pa.Table | None) -> list[Point]:
         settled = ["done"] if self.settings.retry_failed else ["done", "incomplete", "failed", "timeout"]
-        is_settled = with_status(self.points, recorded, settled)
+        is_settled = with_status(points, recorded, settled)
         wrong = refuted_points(self.root) if self.settings.retry_failed else set()
-        wanted = [point for point, known in zip(self.points, is_settled, strict=True) if not known or point.hash in wrong]
+        wanted = [point for point, known in zip(points, is_settled, strict=True) if not known or point.hash in wrong]
         missing = [point for point in wanted if point.hash not in wrong]
         taken = self._take_from_siblings(missing) if missing else set()
         return [point for point in wanted if point.hash not in taken]
@@ -112,8 +142,9 @@ class Run:
     def compute(self, todo: list[Point], executor: Executor, limits: Limits) -> None:
         """Compute points and commit what comes, until all are reported or somebody interrupts."""
         self._store_inputs(todo)
-        scheduler = Scheduler(executor, limits, self.settings.compute.attempts, self._stopping)
-        standing = Standing(Names(self.by_hash), len(self.points), len(self.points) - len(todo), executor.slots)
+        scheduler = Scheduler(executor, limits, self.settings.compute.attempts, self.stopping)
+        turn = self.round if self.rounds.next is not None else None
+        standing = Standing(Names(self.by_hash), len(self.points), len(self.points) - len(todo), executor.slots, round=turn)
         next_publishing = time.monotonic() + self.settings.compute.publish_s
         with self._watched(standing, lambda: executor.where) as watchers:
             for chunk in scheduler.run(self._tasks(todo)):
@@ -223,6 +254,8 @@ class Run:
         """
         try:
             self.journal.publish(list(self.by_hash))
+            if last and self.round > 1:
+                self.journal.sort(list(self.by_hash))
         except (OSError, DamagedTable) as error:
             why = reason_of(error) if isinstance(error, OSError) else str(error)
             said = f"{self.root}: publishing failed ({why}); nothing is lost: what was computed is in journal/"
@@ -239,7 +272,8 @@ class Run:
             self.warned.add(text)
             self.console.print(text, style="yellow", soft_wrap=True)
 
-    def _stopping(self) -> bool:
+    def stopping(self) -> bool:
+        """Say whether nothing more is to be started."""
         return self.interrupted or (self.failed and self.settings.on_error == "stop")
 
     def _store_inputs(self, points: Sequence[Point]) -> None:

@@ -57,7 +57,7 @@ def export(
     if file_format is None or file_format not in known:
         hint = did_you_mean(file_format or "", known) if known else "no game of this sweep can be written to a file"
         raise ConfigError("format", "a format of this sweep's games", repr(file_format) if file_format else "nothing", hint)
-    chosen = None if point is None else _one_point(sweep, point)
+    chosen = None if point is None else one_point(sweep, point)
     found = (one for one in formats.written(file_format) if chosen in (None, one.point))
     if to is None:
         _to_screen(found)
@@ -120,7 +120,14 @@ def _exports(game: Any) -> Mapping[str, Callable[[Any], str]]:
     return found
 
 
-def _one_point(sweep: SweepDir, begin: str) -> str:
+def one_point(sweep: SweepDir, begin: str) -> str:
+    """Return the hash of the one point whose hash begins so.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or there are several.
+    """
     hashes = [one for one in sweep.brief["point"].to_pylist() if isinstance(one, str) and one.startswith(begin)]
     if len(hashes) != 1:
         hint = f"minimex show {sweep.root} points to=csv lists them"

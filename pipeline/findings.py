@@ -67,8 +67,20 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
             if len(rows):
                 tables[name] = (rows, info, _sheets(sweep, name, points))
     counts = judgement.counts()
+    left = _MOST_ROWS
+    for name in sweep.summary_names:
+        info = sweep.info(name)
+        if info.headline != "none":
+            rows = sweep.table(name)
+            shown = min(len(rows), max(left // 2, min(_FEWEST_ROWS, left)))
+            left -= shown
+            columns = [one for one in (info.columns or rows.schema.names) if rows[one].null_count < len(rows)]
+            table, left_out = fitting_table(rows.slice(0, shown), [], columns, console.width)
+            console.print(Text(f"{name}: of the whole sweep", style="bold"), soft_wrap=True)
+            console.print(table)
+            _print_rest(sweep, name, len(rows) - shown, left_out, console)
     wants = [min(len(rows), _FEWEST_ROWS if sheets else _MOST_ROWS) for rows, _, sheets in tables.values()]
-    for shown, (name, (rows, info, sheets)) in zip(_shared(_MOST_ROWS, wants), tables.items(), strict=True):
+    for shown, (name, (rows, info, sheets)) in zip(_shared(left, wants), tables.items(), strict=True):
         grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
         title = f"{name}: {grades or 'not judged: minimex verify'}"
         table, left_out = fitting_table(rows.slice(0, shown), *_shown_columns(sweep, rows, info), console.width)
@@ -76,10 +88,14 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
         for sheet in sheets:
             _print_sheet(sheet, console)
         console.print(table)
-        rest = [f"{len(rows) - shown:,} more"] if shown < len(rows) else []
-        rest += [f"also {', '.join(left_out)}"] if left_out else []
-        if rest:
-            console.print(f"  ... {'; '.join(rest)}: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
+        _print_rest(sweep, name, len(rows) - shown, left_out, console)
+
+
+def _print_rest(sweep: SweepDir, name: str, more: int, left_out: Sequence[str], console: Console) -> None:
+    rest = [f"{more:,} more"] if more else []
+    rest += [f"also {', '.join(left_out)}"] if left_out else []
+    if rest:
+        console.print(f"  ... {'; '.join(rest)}: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
 
 
 def _shared(rows: int, wants: Sequence[int]) -> list[int]:

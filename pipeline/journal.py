@@ -198,6 +198,26 @@ class Journal:
             shutil.rmtree(doomed)
         pa.default_memory_pool().release_unused()  # a process of many hours gives back what it needed for a moment
 
+    def sort(self, order: Sequence[str]) -> None:
+        """Put published rows in the order that `publish` gives them, if they stand in another one.
+
+        So they do where a killed sweep's rows were published before it was known which points come first.
+        """
+        published = self.root / "points.parquet"
+        if not published.exists():
+            return
+        points = read_table(published, ["point"])["point"]
+        places = _whole_order(points, order)
+        if _decoded(points).combine_chunks().equals(places):
+            return
+        for path in (self.root / "tables").glob("*.parquet"):
+            if path.stem.startswith("_bad_"):
+                continue
+            table = read_table(path)
+            if "point" in table.schema.names:
+                _write_in_order(table, places, path)
+        _write_in_order(read_table(published), places, published)
+
     def _publish_table(self, name: str, entries: list[Path], owners: _Owners, places: pa.Array) -> None:
         files = [(entry.name, entry / f"table_{name}.parquet") for entry in entries if (entry / f"table_{name}.parquet").exists()]
         published = table_files(self.root, name)
@@ -239,9 +259,11 @@ class Journal:
             return
         touched = {path.stem.removeprefix("table_") for entry in entries for path in entry.glob("table_*.parquet")}
         for path in [*(self.root / "tables").glob("*.parquet"), *(self.root / "tables").glob("*/*.parquet")]:
-            if path.parent.name == "tables" and path.stem in touched:
+            if (path.parent.name == "tables" and path.stem in touched) or path.stem.startswith("_bad_"):
                 continue
             table = read_table(path)
+            if "point" not in table.schema.names:  # a summary: made again from the others
+                continue
             (kept,) = owners.kept([(path.stem, table)])  # a part of a large table has the name of its commit
             if len(kept) < len(table):
                 write_table(kept, path)

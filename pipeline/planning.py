@@ -12,24 +12,31 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.types import Override, RangeSweep, Transformer
+from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from pipeline.grids import Axis, KeyAxis, choices, grid_axes, index_product, keys_of, zip_axes
+from pipeline.hooks import HookFailed, hook_of
+from pipeline.hydra_words import in_our_words
 from pipeline.points import Chosen, Point, point_of
+from pipeline.settings import SWEEP_KEYS
 from solvers.builder import Context, Plan, build, encode, plan_of, read_exact
 from solvers.errors import ConfigError, ImpossiblePairing, did_you_mean
 from solvers.identity import describe
 from solvers.inline import refusal
 
+_Part = tuple[list[str | None], list[str | None], list[Axis]]
+
 _LEAF = re.compile(r"(game|solver)\..+|seed")
 _GROUPS = ("game", "solver")
 _SEED_LINK = "${seed}"
+_FOR_HYDRA = re.compile(r"sweep\.(next|summary|first)(\..+)?|sweep\.most_rounds")
 MOST_POINTS = 10_000_000
 """Of one command: what a driver can hold in memory."""
 
@@ -66,6 +73,21 @@ class Request:
             self.plains[group, name] = self._load([*paths, f"{group}={name}"])
         return self.plains[group, name]
 
+    @property
+    def sweep(self) -> dict[str, Any]:
+        """What the composed config says under `sweep`.
+
+        Raises
+        ------
+        ConfigError
+            If there is a key that we do not know.
+        """
+        said = _plain(self.base.sweep, resolve=True)
+        unknown = sorted(set(said) - set(SWEEP_KEYS))
+        if unknown:
+            raise ConfigError(f"sweep.{unknown[0]}", "a key of sweep", "an unknown key", did_you_mean(unknown[0], SWEEP_KEYS))
+        return said
+
     def _load(self, overrides: list[str]) -> DictConfig:
         return self.loader.load_configuration("config", overrides, run_mode=RunMode.MULTIRUN)
 
@@ -100,7 +122,8 @@ class _Words:
     def sort(self, override: Override) -> None:
         """Put an override to its kind."""
         key = override.key_or_group
-        if override.is_delete() or not (key in _GROUPS or key.startswith("sweep.") or _LEAF.fullmatch(key)):
+        ours = key in _GROUPS or key.startswith("sweep.") or _LEAF.fullmatch(key) is not None
+        if override.is_delete() or not ours or _FOR_HYDRA.fullmatch(key):
             if override.is_sweep_override():
                 raise ConfigError(key, "one value", str(override.input_line), "game, solver, their fields and seed can be swept")
             self.passed_on.append(str(override.input_line))
@@ -110,7 +133,8 @@ class _Words:
         elif key == "sweep.union":
             self.union = _as_maps(override.value())
         elif key.startswith("sweep."):
-            raise ConfigError(key, "sweep.grid, sweep.zip or sweep.union", "an unknown key")
+            known = [f"sweep.{name}" for name in SWEEP_KEYS]
+            raise ConfigError(key, "a key of sweep", "an unknown key", did_you_mean(key, known))
         else:
             self._take(key, _values(override), "")
 
@@ -162,9 +186,38 @@ def plan(request: Request) -> Iterator[Point]:
     ConfigError
         With the path, before any later point is looked at.
     """
+    return _points(request, list(_parts(request)))
+
+
+def plan_further(request: Request, entries: Sequence[Mapping[str, Any]]) -> Iterator[Point]:
+    """Yield the points of entries as in `sweep.union` that a function named once the request's own points were done.
+
+    What an entry names stands against all that the experiment and the command line say of the same key; one that names a game
+    or a solver begins with that YAML (and what the experiment says of the group), whatever they vary of it.
+
+    Raises
+    ------
+    ConfigError
+        With the path, before any later point is looked at.
+    """
+    parts = []
+    for place, entry in enumerate(entries):
+
+        def others(said: Mapping[str, Any], entry: Mapping[str, Any] = entry) -> dict[str, Any]:
+            return {key: one for key, one in said.items() if not _replaced(key, [*entry])}
+
+        free = replace(request, groups=others(request.groups), leaves=others(request.leaves), zipped=others(request.zipped))
+        grid, zipped = (others(_as_map(request.sweep.get(name), f"sweep.{name}")) for name in ("grid", "zip"))
+        parts.append(_part(free, {**grid, **entry}, zipped, f"sweep.next[{place}]"))
+    try:
+        yield from _points(request, parts)
+    except HydraException as error:  # a group has no such choice
+        raise ConfigError("sweep.next", "games and solvers that there are", "another", in_our_words(error, [])) from error
+
+
+def _points(request: Request, parts: Sequence[_Part]) -> Iterator[Point]:
     skip = bool(request.base.skip_impossible)
     seen: set[str] = set()
-    parts = list(_parts(request))
     asked = sum(len(games) * len(solvers) * math.prod(map(len, axes)) for games, solvers, axes in parts)
     if asked > MOST_POINTS:
         raise ConfigError("sweep", f"at most {MOST_POINTS:,} points", f"{asked:,}", "several commands may share one out=DIR")
@@ -176,23 +229,43 @@ def plan(request: Request) -> Iterator[Point]:
                     yield point
 
 
-def _parts(request: Request) -> Iterator[tuple[list[str | None], list[str | None], list[Axis]]]:
-    sweep = _plain(request.base.sweep, resolve=True)
-    unknown = sorted(set(sweep) - {"grid", "zip", "union"})
-    if unknown:
-        raise ConfigError(f"sweep.{unknown[0]}", "grid, zip or union", "an unknown key")
+def _parts(request: Request) -> Iterator[_Part]:
+    sweep = request.sweep
     grid, zipped = (_as_map(sweep.get(name), f"sweep.{name}") for name in ("grid", "zip"))
-    union = request.union if request.union is not None else _as_maps(sweep.get("union"))
-    typed = [*request.leaves, *request.zipped]
+    union = request.union if request.union is not None else [*_as_maps(sweep.get("union")), *_first(request)]
     for place, part in enumerate(union or [{}]):
-        path = f"sweep.union[{place}]" if union else "sweep.grid"
-        asked = {**grid, **part}
-        chosen = [_chosen(request, asked, group) for group in _GROUPS]
-        free = {_swept(key, path): value for key, value in asked.items() if key not in _GROUPS and not _replaced(key, typed)}
-        side = {_side(key, "sweep.zip"): value for key, value in zipped.items() if not _replaced(key, [*typed, *free])}
-        own: list[Axis] = [KeyAxis(key, values) for key, values in request.leaves.items()]
-        sides = [*zip_axes(side, "sweep.zip"), *zip_axes(request.zipped, "sweep.zip")]
-        yield chosen[0], chosen[1], [*grid_axes(free, path), *sides, *own]
+        yield _part(request, {**grid, **part}, zipped, f"sweep.union[{place}]" if union else "sweep.grid")
+
+
+def _first(request: Request) -> list[dict[str, Any]]:
+    """Return the entries that the function `sweep.first` names.
+
+    Raises
+    ------
+    ConfigError
+        If it fails, or names nothing.
+    """
+    hook = hook_of(request.sweep.get("first"), "sweep.first", tuple(request.base.trust or ()), takes=0)
+    if hook is None:
+        return []
+    try:
+        entries = hook.entries()
+    except HookFailed as error:
+        raise ConfigError("sweep.first", "a function that names points", "one that does not", str(error)) from error
+    if not entries:
+        raise ConfigError("sweep.first", "at least one entry", "none")
+    return entries
+
+
+def _part(request: Request, asked: Mapping[str, Any], zipped: Mapping[str, Any], path: str) -> _Part:
+    """Return the games, the solvers and the axes of one grid, `asked`."""
+    typed = [*request.leaves, *request.zipped]
+    games, solvers = (_chosen(request, asked, group) for group in _GROUPS)
+    free = {_swept(key, path): value for key, value in asked.items() if key not in _GROUPS and not _replaced(key, typed)}
+    side = {_side(key, "sweep.zip"): value for key, value in zipped.items() if not _replaced(key, [*typed, *free])}
+    own: list[Axis] = [KeyAxis(key, values) for key, values in request.leaves.items()]
+    sides = [*zip_axes(side, "sweep.zip"), *zip_axes(request.zipped, "sweep.zip")]
+    return games, solvers, [*grid_axes(free, path), *sides, *own]
 
 
 def _as_map(value: Any, path: str) -> dict[str, Any]:

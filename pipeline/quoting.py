@@ -1,7 +1,7 @@
 """What a user typed is never changed silently: numbers for games and solvers reach the typed builder as they were typed.
 
 Hydra reads `0.10` as 0.1, cuts `0.1234567012345670123` and makes `1e999` infinite. So numbers that stand alone in an override of
-`game.*`, `solver.*` or `sweep.*` are put in quotes, found with Hydra's own lexer, before Hydra sees them.
+`game.*`, `solver.*` or a sweep's grids are put in quotes, found with Hydra's own lexer, before Hydra sees them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 from hydra.core.override_parser.overrides_parser import InputStream, OverrideLexer  # type: ignore[attr-defined]
 
-_OURS = re.compile(r"\+{0,2}(game|solver|sweep)\.[^=]*=")
+_OURS = re.compile(r"\+{0,2}((game|solver)\.[^=]*|sweep\.(grid|zip|union))=")
 _KEEPS_NUMBERS = {"range", "interval", "int", "float", "str", "json_str", "bool", "sort", "glob"}
 
 

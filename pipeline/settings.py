@@ -92,6 +92,7 @@ class Settings:
 
 PLAIN_KEYS = ("seed", "out", "dry_run", "on_error", "retry_failed", "skip_impossible", "verify", "quiet", "trust")
 GROUPS = ("game", "solver", "compute", "tracking", "experiment")
+SWEEP_KEYS = ("grid", "zip", "union", "first", "next", "summary", "most_rounds")
 _KNOWN = {*PLAIN_KEYS, *GROUPS, "sweep", "hydra"}
 
 

@@ -83,6 +83,8 @@ class Standing:
         The points in work, by hash, oldest first.
     busy, slots
         Cores at work, and cores there are.
+    round
+        The round of an adaptive sweep that is computed; None: it is none.
     """
 
     names: Mapping[str, str]
@@ -93,6 +95,7 @@ class Standing:
     counts: dict[str, int] = field(default_factory=dict)
     solving: dict[str, Solving] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
+    round: int | None = None
 
     def take(self, chunk: Chunk, current: Iterable[str], busy: int, slots: int) -> None:
         """Take note of a chunk; `current` are the points in work as far as the scheduler can tell."""

@@ -63,13 +63,22 @@ class StatusFile:
     def close(self) -> None:
         if self.standing is not None:
             self.standing.solving = {}
-            self._write("ended" if not self.standing.left else "interrupted")
+            whole = "ended" if self.standing.round is None else "between rounds"
+            self._write(whole if not self.standing.left else "interrupted")
 
     def _write(self, state: str) -> None:
         if self.standing is None:
             return
         with contextlib.suppress(OSError):
             write_text(self.path, json.dumps(self.about | {"where": self.where()} | _told(self.standing, state), indent=1))
+
+
+def end_rounds(root: Path) -> None:
+    """Let status.json of an adaptive sweep say that it has ended: there is no further round."""
+    told = _last_word(root)
+    if told.get("state") == "between rounds":
+        with contextlib.suppress(OSError):
+            write_text(root / "status.json", json.dumps(told | {"state": "ended", "updated": _stamp(time.time())}, indent=1))
 
 
 def _recorded_before(root: Path) -> int | None:
@@ -86,6 +95,7 @@ def _told(standing: Standing, state: str) -> dict[str, Any]:
         "state": state,
         "updated": _stamp(time.time()),
         "points": standing.total,
+        "round": standing.round,
         "known_before": standing.known,
         "finished": standing.counts,
         "points_per_s": round(standing.rate, 3),
@@ -271,7 +281,7 @@ def _lines_of_one_at_rest(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
         yield f"{sweep.name}: ended · {recorded:,}/{max(told.get('points', 0), recorded):,} points: {_counts(told)}"
         return
     yield f"{sweep.name}: not running · points recorded: {_counts(told)}"
-    if state in ("computing", "interrupted"):
+    if state in ("computing", "interrupted", "between rounds"):
         how = "was interrupted" if state == "interrupted" else f"ended without a word after {told.get('updated')}"
         yield f"  it {how}; the same command goes on: {told.get('command')}"
 
@@ -285,7 +295,8 @@ def _lines_of_one_that_computes(sweep: Sweep, told: dict[str, Any]) -> Iterator[
     counts = (
         finished if others else {status: max(finished.get(status, 0), recorded.get(status, 0)) for status in finished | recorded}
     )
-    parts = [f"{done:,}/{told.get('points', 0):,} points"]
+    parts = [f"round {told['round']}"] if told.get("round") else []
+    parts.append(f"{done:,}/{told.get('points', 0):,} points")
     parts += [f"{count:,} {status}" for status, count in sorted(counts.items()) if status != "done"]
     parts.append(rate_text(told.get("points_per_s", 0.0)))
     if told.get("left_s") is not None:

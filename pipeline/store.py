@@ -184,7 +184,21 @@ class SweepDir:
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """Names of the published tables."""
+        """Names of the published tables, without summaries."""
+        return tuple(name for name in self._all_names if not self._is_summary(name))
+
+    @property
+    def summary_names(self) -> tuple[str, ...]:
+        """Names of the tables of the sweep as a whole: they have no column `point`."""
+        return tuple(name for name in self._all_names if self._is_summary(name))
+
+    def _is_summary(self, name: str) -> bool:
+        """Say so if a table has no column `point`, unless a solver of this sweep declares it: then that is damage."""
+        path = self.root / "tables" / f"{name}.parquet"
+        return path.exists() and _is_pointless(path, path.stat().st_mtime_ns) and name not in self.manifest.get("columns", {})
+
+    @property
+    def _all_names(self) -> tuple[str, ...]:
         found = {path.stem for path in (self.root / "tables").glob("*.parquet")}
         found |= {path.name for path in (self.root / "tables").glob("*") if path.is_dir()}
         return tuple(sorted(name for name in found if _TABLE_NAME.fullmatch(name)))
@@ -201,7 +215,7 @@ class SweepDir:
         """
         files = table_files(self.root, name)
         if not files:
-            raise ConfigError("TABLE", f"a table of {self.root}", repr(name), did_you_mean(name, self.table_names))
+            raise ConfigError("TABLE", f"a table of {self.root}", repr(name), did_you_mean(name, self._all_names))
         parts = [read_table(path) for path in files]
         return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
@@ -234,12 +248,22 @@ class SweepDir:
         return Context(trust=tuple(trust), inputs=inputs, folder=None)
 
 
+@functools.lru_cache(maxsize=256)
+def _is_pointless(path: Path, changed: int) -> bool:
+    """Say whether a table has no column `point`; `changed` is when it was written."""
+    try:
+        return "point" not in pq.read_schema(path).names
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+
+
 _MANIFEST: Mapping[str, type] = {
     "id": str,
     "tables": dict,
     "columns": dict,
     "versions": dict,
     "tracking": dict,
+    "summary": dict,
     "mlflow_runs": dict,
     "commands": list,
 }

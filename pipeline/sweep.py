@@ -18,11 +18,14 @@ from pipeline.driver import Run, cost_of
 from pipeline.errors import RayLost, SweepCutShort
 from pipeline.events import Limits
 from pipeline.executors import Executor
+from pipeline.hooks import HookFailed
 from pipeline.journal import locked, recorded_points
 from pipeline.points import Names, Point
 from pipeline.remote import Remote, at_work, fetched, is_remote
+from pipeline.rounds import Rounds
 from pipeline.rows import with_status
 from pipeline.settings import Settings
+from pipeline.status import end_rounds
 from solvers.errors import ConfigError
 from solvers.identity import digest
 
@@ -32,7 +35,7 @@ _INTERRUPTED = 130
 _TRY_AGAIN_S = 2.0
 
 
-def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, console: Console) -> int:
+def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, console: Console, rounds: Rounds) -> int:
     """Compute what is missing of a sweep, publish, judge, record and show it; return the exit status.
 
     Raises
@@ -44,28 +47,33 @@ def run_sweep(points: Sequence[Point], settings: Settings, default_name: str, co
     """
     say = functools.partial(console.print, style="yellow", soft_wrap=True)
     with at_work(settings.out, say) as remote:
-        status = _run_in(settings.folder(default_name), points, settings, console, remote)
+        status = _run_in(settings.folder(default_name), points, settings, console, rounds=rounds, remote=remote)
         if remote is not None:
             remote.finish()
             console.print(f"stored   {remote.store.shown}", soft_wrap=True)
     return status
 
 
-def _run_in(root: Path, points: Sequence[Point], settings: Settings, console: Console, remote: Remote | None) -> int:
+def _run_in(
+    root: Path, points: Sequence[Point], settings: Settings, console: Console, *, rounds: Rounds, remote: Remote | None
+) -> int:
     fresh = not root.exists()
     try:
         with locked(root):
-            run = Run(root, points, settings, console)
+            run = Run(root, list(points), settings, console, rounds)
             if remote is not None:
                 run.published = remote.published
             with _signals(run):
-                todo = run.todo()
-                if todo:
-                    _compute(run, todo)
+                lost = _compute_rounds(run)
                 run.publish(last=True)
+                if not run.stopping():
+                    end_rounds(root)
             from pipeline.aftermath import conclude  # noqa: PLC0415 (report and MLflow cost time to import)
 
             status = conclude(run)
+            if lost:
+                console.print(f"{lost}; all that was computed is saved", style="red", soft_wrap=True)
+                status = status or 1
     except ConfigError:
         if fresh and not (root / "points.parquet").exists():  # nothing ran: nothing is left behind
             shutil.rmtree(root, ignore_errors=True)
@@ -80,7 +88,7 @@ def default_name(points: Sequence[Point]) -> str:
     return "-".join([*("+".join(names[:3]) for names in about), whole[:6]])
 
 
-def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Console) -> None:
+def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Console, rounds: Rounds) -> None:
     """Say what a command would do."""
     root = fetched(settings.out) if settings.out is not None and is_remote(settings.out) else settings.folder(name)
     recorded = recorded_points(root)
@@ -93,35 +101,76 @@ def dry_run(points: Sequence[Point], settings: Settings, name: str, console: Con
         console.print(f"  {names[point.hash]}{seed}", soft_wrap=True)
     if len(points) > _FIRST_FEW:
         console.print(f"  ... {len(points) - _FIRST_FEW:,} more")
+    if rounds.next is not None:
+        console.print(f"  and up to {rounds.most - 1:,} further rounds of what {rounds.next.name} names", soft_wrap=True)
 
 
-def _compute(run: Run, todo: list[Point]) -> None:
-    """Compute points; where Ray itself ends under them, start or reach it again and go on with the rest."""
+def _compute_rounds(run: Run) -> str:
+    """Compute the points of a sweep, round by round; return why it could not go on ("" if it has come to its end)."""
     compute = run.settings.compute
     stacks = tempfile.mkdtemp(prefix="minimex-stacks-")
     limits = Limits(compute.box_s, compute.timeout_s, compute.memory_gb, compute.checkpoint_s, stacks)
-    lost = 0  # how often Ray ended since the last point came in
+    place = _Place(run, limits)
     try:
-        while not run.interrupted:
-            executor = _reached_again(run, todo, limits) if lost else _executor(run, todo, limits)
-            if executor is None:
-                break
-            try:
-                run.compute(todo, executor, limits)
-                break
-            except RayLost as error:
-                lost += 1
-                if lost > compute.attempts:
-                    raise
-                run.console.print(f"{error}; going on with another", style="yellow")
-            finally:
-                run.commit()
-                executor.close()
-            done = set(run.new)
-            left = [point for point in todo if point.hash not in done]
-            todo, lost = left, lost if len(left) == len(todo) else 1
+        todo: list[Point] | None = run.todo()
+        while todo is not None:
+            if todo:
+                _compute(run, todo, place)
+            todo = run.further()
+    except HookFailed as error:
+        return str(error)
     finally:
+        place.leave()
         shutil.rmtree(stacks, ignore_errors=True)
+    return ""
+
+
+class _Place:
+    """Where the points of one command are computed: entered for its first points, kept for further rounds."""
+
+    def __init__(self, run: Run, limits: Limits) -> None:
+        self.run, self.limits = run, limits
+        self.executor: Executor | None = None
+        self.kind = ""
+
+    def enter(self, todo: Sequence[Point], *, again: bool) -> Executor | None:
+        """Return where to compute these points (`again`: it was lost); None: somebody interrupted."""
+        kind = _kind(self.run, todo)
+        if self.kind == "inline" and kind != "inline":
+            self.leave()  # one small point did not wait for Ray, many do
+        if self.executor is None:
+            self.kind = kind
+            self.executor = (_reached_again if again else _executor)(self.run, todo, self.limits)
+        return self.executor
+
+    def leave(self) -> None:
+        """Give it back."""
+        if self.executor is not None:
+            self.executor.close()
+            self.executor = None
+
+
+def _compute(run: Run, todo: list[Point], place: _Place) -> None:
+    """Compute points; where Ray itself ends under them, start or reach it again and go on with the rest."""
+    lost = 0  # how often Ray ended since the last point came in
+    while not run.interrupted:
+        executor = place.enter(todo, again=bool(lost))
+        if executor is None:
+            break
+        try:
+            run.compute(todo, executor, place.limits)
+            break
+        except RayLost as error:
+            place.leave()
+            lost += 1
+            if lost > run.settings.compute.attempts:
+                raise
+            run.console.print(f"{error}; going on with another", style="yellow")
+        finally:
+            run.commit()
+        done = set(run.new)
+        left = [point for point in todo if point.hash not in done]
+        todo, lost = left, lost if len(left) == len(todo) else 1
 
 
 def _reached_again(run: Run, todo: Sequence[Point], limits: Limits) -> Executor | None:
@@ -146,11 +195,17 @@ def _reached_again(run: Run, todo: Sequence[Point], limits: Limits) -> Executor 
     return None
 
 
-def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
-    """Return where to compute: as asked, except that one small point does not wait for Ray to start."""
-    compute = run.settings.compute
+def _kind(run: Run, todo: Sequence[Point]) -> str:
+    """Return how points are computed: as asked, except that one small point does not wait for Ray to start."""
+    kind = run.settings.compute.kind
     small = len(todo) == 1 and not run.settings.chose_compute and cost_of(todo[0]) < _SMALL_S
-    if compute.kind == "inline" or (compute.kind == "ray" and small):
+    return "inline" if kind == "ray" and small else kind
+
+
+def _executor(run: Run, todo: Sequence[Point], limits: Limits) -> Executor:
+    """Return where to compute these points."""
+    compute = run.settings.compute
+    if _kind(run, todo) == "inline":
         from pipeline.executors.inline import ChildExecutor, InlineExecutor  # noqa: PLC0415
 
         limited = compute.timeout_s is not None or compute.memory_gb is not None

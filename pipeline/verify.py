@@ -4,6 +4,7 @@ Checkers are named by the tables themselves (`solvers.<family>.check:<function>`
 metadata the manifest knows; a table of which neither says how it is judged is `unchecked`, and that is not all right. Before a
 checker is asked, the pipeline judges what it can itself: files that cannot be read, columns that changed, points whose content
 does not match their hash, rows missing, too many or of points that delivered none. Rows that a checker passes over are `unchecked`.
+Summaries (`pipeline.summaries`) are made again: equal is `recomputed`.
 
 A checker may have a sister for many small points, `<function>_batch(games, tables)`, which yields `(place, Verdict)`; points
 that it passes over go to the checker itself, one by one.
@@ -28,6 +29,7 @@ import pyarrow.compute as pc
 from pipeline.journal import DirectoryBusy, locked
 from pipeline.rows import seal_of
 from pipeline.store import CHECKS, DamagedTable, SweepDir, load, parameter_values, ranks, read_table, write_table
+from pipeline.summaries import judged_summaries
 from solvers.builder import Context
 from solvers.contract import GRADES, Verdict
 from solvers.errors import ConfigError, MinimexError
@@ -263,6 +265,8 @@ class _Court:
         for name, rows in self.tables.items():
             for point in rows.strangers:
                 self.say(name, None, point, "refuted", "rows of a point that points.parquet does not have")
+        for name, grade, reason in judged_summaries(self.sweep, self.trust):
+            self.say(name, None, None, grade, reason)
 
     def _open_tables(self) -> None:
         declared = self.sweep.manifest.get("columns", {})

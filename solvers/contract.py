@@ -172,6 +172,30 @@ class Verdict:
     count: int = 1
 
 
+# ---- sweeps as a whole -------------------------------------------------------------------------------------------------------
+
+
+class Summary:
+    """A function that sums up a sweep, `(points, tables) -> tables without a column point`, and what its tables are.
+
+    `points` has one row a point: `point`, its parameters by dotted name, `status` and `metrics` (JSON). `tables` holds the
+    sweep's tables by name, their column `point` first, rows in the order of points. The same rows must give the same tables:
+    `minimex verify` calls it again and compares. Made by `summarises`.
+    """
+
+    def __init__(self, function: Callable[..., Mapping[str, pa.Table]], tables: Mapping[str, pa.Schema]) -> None:
+        self.tables = types.MappingProxyType(dict(tables))
+        self.__wrapped__ = function
+
+    def __call__(self, *given: Any, **arguments: Any) -> Mapping[str, pa.Table]:
+        return self.__wrapped__(*given, **arguments)
+
+
+def summarises(**tables: pa.Schema) -> Callable[[Callable[..., Mapping[str, pa.Table]]], Summary]:
+    """Mark a function as a `Summary` whose tables, by name, have these schemas."""
+    return lambda function: Summary(function, tables)
+
+
 # ---- field types -------------------------------------------------------------------------------------------------------------
 
 

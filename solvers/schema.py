@@ -99,7 +99,9 @@ class TableInfo:
     `check` is `solvers.<family>.check:<function>` or None (the table claims nothing); `claims` the grade its rows should reach;
     `headline` which of its rows are printed as findings: each, the last of every point, none; `columns` which columns those
     rows show (empty: all); `drawing` a function `(game, tables) -> SVG`, `solvers.<family>.draw:<function>` (or of a module
-    `draw_<what>`), or None.
+    `draw_<what>`), or None; `exports` text formats by name (`minimex show DIR TABLE to=NAME`), each
+    `solvers.<family>.exports:<function>`, a function of one point's rows that yields pieces of text, or raises `ValueError` where
+    these rows have none.
     """
 
     check: str | None = None
@@ -108,6 +110,7 @@ class TableInfo:
     columns: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     drawing: str | None = None
+    exports: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
 
 

@@ -76,5 +76,29 @@ for (const figure of document.querySelectorAll("figure.picture")) {
     figure.append(make("p", { class: "muted" }, `This picture could not be drawn (${error}).`));
   }
 }
+/* A drawing's cells may say what they are: a click (or Enter) shows it below and keeps it. */
+function tellTitles(figure) {
+  const spots = [...figure.querySelectorAll("svg title")].map((title) => title.parentElement);
+  if (!spots.length) return;
+  const said = make("p", { class: "told", role: "status" }, "Click a cell to see what it is; arrow keys go on from there.");
+  figure.append(said);
+  let chosen = null;
+  const show = (spot) => {
+    chosen?.classList.remove("chosen");
+    chosen = spot;
+    spot.classList.add("chosen");
+    said.textContent = spot.querySelector("title").textContent;
+  };
+  spots.forEach((spot) => spot.addEventListener("click", () => show(spot)));
+  figure.tabIndex = 0;
+  figure.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 8, ArrowUp: -8 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    show(spots[Math.min(Math.max(chosen ? spots.indexOf(chosen) + step : 0, 0), spots.length - 1)]);
+  });
+}
+
+document.querySelectorAll("figure.whole").forEach(tellTitles);
 document.querySelectorAll("table.sortable").forEach(makeSortable);
 document.querySelectorAll(".drawings svg, .Histogram svg").forEach(speakAtOnce);

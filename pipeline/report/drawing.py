@@ -74,13 +74,31 @@ def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table
     UnusableDrawing
         If the function may not be called, fails, or returns no SVG.
     """
+
+    def game() -> Any:
+        return rebuild(json.loads(sweep.points_column("config")[point].as_py())["game"], "game", sweep.context())
+
+    return _drawn(target, game, tables)
+
+
+def draw_whole(target: str, tables: Mapping[str, pa.Table]) -> Drawing | None:
+    """Return the drawing of a summary's tables; its function gets None for a game.
+
+    Raises
+    ------
+    UnusableDrawing
+        As `draw`.
+    """
+    return _drawn(target, lambda: None, tables)
+
+
+def _drawn(target: str, game: Callable[[], Any], tables: Mapping[str, pa.Table]) -> Drawing | None:
     named = _TARGET.fullmatch(target)
     if named is None:
         raise UnusableDrawing(f"{target} is not a function of a module solvers.<family>.draw or .draw_<what>")
     try:
         function: Callable[[Any, Mapping[str, pa.Table]], str] = getattr(importlib.import_module(named[1]), named[2])
-        described = json.loads(sweep.points_column("config")[point].as_py())["game"]
-        made = function(rebuild(described, "game", sweep.context()), tables)
+        made = function(game(), tables)
         if made == "":
             return None
         svg = clean(made)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from pipeline.distribution import Summary
 from pipeline.report.claims import claim, grade_chip, refuted_list
-from pipeline.report.drawing import UnusableDrawing, draw
+from pipeline.report.drawing import UnusableDrawing, draw, draw_whole
 from pipeline.report.findings import (
     NOT_JUDGED,
     REFUTED,
@@ -95,6 +95,7 @@ class _Report:
                 self.header(found),
                 self.contents(shown),
                 '<main id="main">',
+                *(self.summary(name) for name in self.sweep.summary_names),
                 self._refuted_elsewhere(shown),
                 sections or '<section><p class="muted">No table here has anything to show.</p></section>',
                 self.failures(),
@@ -170,10 +171,50 @@ class _Report:
         return f'<dl class="varied" aria-label="what was varied">{"".join(rows)}</dl>' if rows else ""
 
     def contents(self, shown: Sequence[Findings]) -> str:
-        links = [f'<li><a href="#table-{escape(one.name)}">{escape(spoken(one.name))}</a></li>' for one in shown]
+        names = [*self.sweep.summary_names, *(one.name for one in shown)]
+        links = [f'<li><a href="#table-{escape(name)}">{escape(spoken(name))}</a></li>' for name in names]
         if self._failed().any():
             links.append('<li><a href="#failures">failures</a></li>')
         return f'<nav aria-label="contents"><ul>{"".join(links)}</ul></nav>' if len(links) > 1 else ""
+
+    # ---- the sweep as a whole -------------------------------------------------------------------------------------------
+
+    def summary(self, name: str) -> str:
+        """Return the section of a summary's table: its picture and its rows."""
+        try:
+            rows, info = self.sweep.table(name), self.sweep.info(name)
+        except DamagedTable as error:
+            return (
+                f'<section><h2>{escape(spoken(name))}</h2><p class="muted">It cannot be read: {escape(error.reason)}</p></section>'
+            )
+        names = [one for one in info.columns if one in rows.schema.names] or rows.schema.names
+        limit = max(1, min(_ROWS, _CELLS // len(names)))
+        listed = rows.select(names).slice(0, limit)
+        cells = [[escape(shortened(cell_text(value))) for value in listed[one].to_pylist()] for one in names]
+        numeric = [any(right(one.type) for right in _RIGHT) for one in listed.schema]
+        caption = plural(len(rows), "row") + ("" if len(listed) == len(rows) else f", the first {number(len(listed))} are here")
+        sheet = table([_column_head(one) for one in listed.schema], list(zip(*cells, strict=True)), caption, numeric, spoken(name))
+        about = f"<p>{escape(info.about)}</p>" if info.about else ""
+        return (
+            f'<section id="table-{escape(name)}"><h2>{escape(spoken(name))}</h2>{about}{self._summary_verdict(name)}'
+            f"{self._whole_drawing(info.drawing)}{sheet if len(rows) else ''}</section>"
+        )
+
+    def _summary_verdict(self, name: str) -> str:
+        """Say whether the summary was made again."""
+        mine = () if self.checks is None else self.checks.filter(pc.equal(self.checks["table"], name)).slice(0, 1).to_pylist()
+        said = [f"{chip(one['grade'], one['grade'])} {escape(shortened(one['reason'] or ''))}" for one in mine]
+        waiting = f"{chip('not judged yet', 'waiting')} Run <code>{escape(self.verify)}</code>."
+        return f'<p class="muted">Of the whole sweep: {said[0] if said else waiting}</p>'
+
+    def _whole_drawing(self, target: str | None) -> str:
+        if target is None:
+            return ""
+        try:
+            drawing = draw_whole(target, {name: self.sweep.table(name) for name in self.sweep.summary_names})
+        except (UnusableDrawing, DamagedTable) as error:
+            return f'<p class="muted">It cannot be drawn. {escape(shortened(str(error)))}</p>'
+        return f'<figure class="whole">{drawing.svg}</figure>' if drawing is not None else ""
 
     # ---- one table ------------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@
 `ParametricGame`  a zero-sum matrix game whose payoffs are polynomials in named parameters.
 `GameTree`        a zero-sum game in extensive form: moves, chance, what each player knows; `SequenceForm` is made of it.
 `HeapGame`        a heap game given by the octal digits of its code.
+`HeapSum`         a position of such a game: a sum of heaps and nimbers.
 """
 
-from solvers.forms.heap import HeapGame
+from solvers.forms.heap import HeapGame, HeapSum
 from solvers.forms.matrix import BimatrixGame, Matrix, MatrixGame, Outcomes, as_bimatrix
 from solvers.forms.parametric import ParametricGame, Polynomial, evaluate
 from solvers.forms.sequence import SequenceForm, sequence_form
@@ -19,6 +20,7 @@ __all__ = [
     "Decision",
     "GameTree",
     "HeapGame",
+    "HeapSum",
     "Matrix",
     "MatrixGame",
     "Outcomes",

@@ -1,4 +1,4 @@
-"""Taking-and-breaking games."""
+"""Taking-and-breaking games: the rules of one heap, and a position that is a sum of heaps."""
 
 from __future__ import annotations
 
@@ -19,12 +19,39 @@ class HeapGame:
         d0 is 0 or 4.
     code
         The code as text, normalised: "0.77".
+    unequal
+        Whether two heaps that are left must differ in size, as in Grundy's game; octal games know no such rule.
     """
 
     digits: tuple[int, ...]
     code: str
+    unequal: bool = False
 
     @property
     def last_place(self) -> int:
         """k, the place of the last nonzero digit; 0 if there is none beyond d0."""
         return len(self.digits) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class HeapSum:
+    """A position: heaps of one game, and heaps of nim beside them. Who moves picks one of them; who cannot move loses.
+
+    Attributes
+    ----------
+    rules
+        The game that the heaps belong to.
+    parts
+        The parts in their order: of a heap its counters, of a heap of nim its nimber; none is negative.
+    are_nimbers
+        As long: whether that part is a heap of nim, of which any number of counters may be taken.
+    """
+
+    rules: HeapGame
+    parts: tuple[int, ...]
+    are_nimbers: tuple[bool, ...]
+
+    @property
+    def largest_heap(self) -> int:
+        """The counters of the largest heap of the game; 0 if there is none."""
+        return max((part for part, is_nimber in zip(self.parts, self.are_nimbers, strict=True) if not is_nimber), default=0)

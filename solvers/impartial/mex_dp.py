@@ -18,7 +18,7 @@ from solvers.contract import Checkpoint, Event, Game, Progress, Result, Stop, Wo
 from solvers.errors import ConfigError
 from solvers.forms import HeapGame
 from solvers.impartial.periods import BREAKING, IntArray, find_period
-from solvers.schema import Strip, TableInfo, column, table_schema
+from solvers.impartial.tables import NIMBERS, PERIODS, nimbers_table, periods_table
 
 MOST_HEAPS = 10_000_000
 MOST_UNKEPT = 100_000
@@ -27,47 +27,6 @@ FIRST_MILESTONE = 1_000
 """A step ends here and at every doubling, however fast it went."""
 _OPTIONS_A_STEP = 300_000_000
 """Options a step: some 0.1 to 0.3 s. A checkpoint is offered after each; who runs the solve decides which to store."""
-
-NIMBERS = table_schema(
-    [
-        column("n", pa.int64(), "counters in the heap", encoding="DELTA_BINARY_PACKED"),
-        column("nimber", pa.int32(), "its nimber", encoding="BYTE_STREAM_SPLIT"),
-    ],
-    TableInfo(
-        check="solvers.impartial.check:check_nimbers",
-        claims="sampled",
-        headline="none",
-        pictures=(Strip("n", "nimber", row_length_from="periods.period", title="nimbers"),),
-        about=(
-            "The nimber of every heap, one row a heap, from 0 on; no rows if keep_nimbers is false. Proved up to heap 100,000, and "
-            "all of them where a period is proved within that; beyond, a sample of heaps is computed again."
-        ),
-    ),
-)
-PERIODS = table_schema(
-    [
-        column("code", pa.string(), "the game"),
-        column("status", pa.string(), "proved: periodic for ever; open: these heaps prove no period"),
-        column("preperiod", pa.int64(), "least n0 with G(n + period) = G(n) for all n >= n0"),
-        column("period", pa.int64(), "the least one"),
-        column("last_exception", pa.int64(), "preperiod - 1; null if there is none"),
-        column("max_nimber", pa.int32(), "largest nimber of the heaps 0 to heaps_done"),
-        column("argmax", pa.int64(), "first heap that has it"),
-        column("heaps_done", pa.int64(), "largest heap computed"),
-        column("proof", pa.string(), "guy_smith or guy_smith_no_breaking: the theorem used (solvers.impartial.periods)"),
-        column("certificate", pa.string(), "its window as JSON: G(n + p) = G(n) was compared for all n in from..to"),
-    ],
-    TableInfo(
-        check="solvers.impartial.check:check_periods",
-        claims="sampled",
-        headline="each",
-        columns=("code", "status", "period", "preperiod", "max_nimber", "heaps_done", "proof"),
-        about=(
-            "Whether the nimbers are periodic, with the window that proves it; one row. Proved if heaps up to 100,000 decide it; "
-            "beyond, the window is compared in full, in stored nimbers of which a sample is computed again."
-        ),
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +81,7 @@ class MexDp:
 
     def cost(self, game: Game) -> float:
         """Estimate seconds, for ordering only."""
-        return _options_of(self.heap_limit, game.form(HeapGame)) * self.heap_limit / 2 * 0.5e-9
+        return options_of(self.heap_limit, game.form(HeapGame)) * self.heap_limit / 2 * 0.5e-9
 
     def solve(self, game: HeapGame, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
         """Yield progress in heaps, checkpoints with the nimbers so far, and the result."""
@@ -135,10 +94,10 @@ class MexDp:
         try:
             while done < self.heap_limit:
                 milestone = _milestone_after(done)
-                first, step = done + 1, max(1, _OPTIONS_A_STEP // _options_of(done + 1, game))
+                first, step = done + 1, max(1, _OPTIONS_A_STEP // options_of(done + 1, game))
                 done = min(done + step, milestone, self.heap_limit)
-                _extend(nimbers.view(np.uint32), digits, first, done)
-                yield Progress(done, self.heap_limit, {"max_nimber": float(nimbers[: done + 1].max())})
+                _extend(nimbers.view(np.uint32), digits, game.unequal, first, done)
+                yield Progress(done, self.heap_limit, {"max_nimber": float(nimbers[: done + 1].max()), **_work(done, game)})
                 if done < self.heap_limit:
                     yield Checkpoint(done, {"nimbers": nimbers[: done + 1]})
             yield Checkpoint(done, {"nimbers": nimbers})
@@ -147,30 +106,21 @@ class MexDp:
         yield self._result(game, nimbers[: done + 1])
 
     def _result(self, game: HeapGame, nimbers: IntArray) -> Result:
-        done = len(nimbers) - 1
-        rows = len(nimbers) if self.keep_nimbers else 0
+        done, largest = len(nimbers) - 1, int(nimbers.max())
+        found = find_period(nimbers, game)
         tables = {
-            "nimbers": pa.table([pa.array(np.arange(rows)), pa.array(nimbers[:rows])], schema=NIMBERS),
-            "periods": _periods_table(game, nimbers),
+            "nimbers": nimbers_table(nimbers if self.keep_nimbers else nimbers[:0]),
+            "periods": periods_table(game, found, max_nimber=largest, argmax=int(nimbers.argmax()), heaps_done=done),
         }
-        return Result(tables, {"max_nimber": float(nimbers.max())}, complete=done == self.heap_limit)
+        return Result(tables, {"max_nimber": float(largest), **_work(done, game)}, complete=done == self.heap_limit)
 
 
-def _periods_table(game: HeapGame, nimbers: IntArray) -> pa.Table:
-    found = find_period(nimbers, game)
-    row = {
-        "code": game.code,
-        "status": "proved" if found else "open",
-        "preperiod": found.preperiod if found else None,
-        "period": found.period if found else None,
-        "last_exception": found.last_exception if found else None,
-        "max_nimber": int(nimbers.max()),
-        "argmax": int(nimbers.argmax()),
-        "heaps_done": len(nimbers) - 1,
-        "proof": found.proof if found else None,
-        "certificate": found.certificate() if found else None,
-    }
-    return pa.Table.from_pylist([row], schema=PERIODS)
+def _work(heap_limit: int, game: HeapGame) -> dict[str, float]:
+    """Return how many xors of two nimbers and looks at nimbers all heaps up to the limit need: exact, by closed forms."""
+    lefts = [max(0, heap_limit - place - game.unequal) for place, digit in enumerate(game.digits) if digit & BREAKING]
+    xors = sum(left * left // 4 for left in lefts)  # 0 + 0 + 1 + 1 + 2 + 2 + ...: half the counters of each smaller sum
+    ones = sum(max(0, heap_limit - place) for place, digit in enumerate(game.digits) if digit & 2 and place)
+    return {"xors": float(xors), "look_ups": float(2 * xors + ones)}
 
 
 def _milestone_after(done: int) -> int:
@@ -180,13 +130,13 @@ def _milestone_after(done: int) -> int:
     return milestone
 
 
-def _options_of(heap: int, game: HeapGame) -> int:
+def options_of(heap: int, game: HeapGame) -> int:
     """Return about how many options a heap has, at least 1."""
     return len(game.digits) + sum(1 for digit in game.digits if digit & BREAKING) * (heap // 2)
 
 
 @njit(cache=True)  # pragma: no cover
-def _extend(nimbers: IntArray, digits: IntArray, first: int, last: int) -> None:
+def _extend(nimbers: IntArray, digits: IntArray, unequal: bool, first: int, last: int) -> None:  # noqa: FBT001
     """Fill `nimbers[first..last]`; those before `first` are known.
 
     `seen[v] == n` says that heap n has an option of nimber v. `size` is a power of two above all nimbers so far, hence above
@@ -205,7 +155,7 @@ def _extend(nimbers: IntArray, digits: IntArray, first: int, last: int) -> None:
                 seen[nimbers[left]] = n
             if digits[place] & 4:
                 both = np.uint64(left)  # unsigned, so that no index is tested for being negative: twice as fast
-                for a in range(np.uint64(1), np.uint64(left // 2 + 1)):
+                for a in range(np.uint64(1), np.uint64((left - unequal) // 2 + 1)):
                     seen[nimbers[a] ^ nimbers[both - a]] = n
         mex = 0
         while seen[mex] == n:

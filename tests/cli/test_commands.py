@@ -233,8 +233,8 @@ def test_seeds_follow_into_random_games(fake):
         (["export", "nowhere", "format=nfg"], "nowhere: expected a sweep's directory"),
         (["export"], "usage: minimex export DIR"),
         (["game=octal", "solver=regret_matching"], "these take it: mex_dp"),
-        (["game=octal"], "solver: expected a solver, got nothing (solver= one of mex_dp)"),
-        (["solver=mex_dp"], "game: expected a game, got nothing (game= one of octal)"),
+        (["game=octal"], "solver: expected a solver, got nothing (solver= one of mex_dp, "),
+        (["solver=winning_moves"], "game: expected a game, got nothing (game= one of heap_position)"),
         (["game=octl", "solver=mex_dp"], "game: expected one of "),
         (["game=octl", "solver=mex_dp"], "got 'octl' (did you mean octal?)"),
         (["game=octal", "solver=mex_dp", "foo=1"], "foo: expected a key minimex knows, got an unknown key"),
@@ -490,8 +490,8 @@ def test_list_names_everything(minimex):
     for path in Path(conf.__file__).parent.glob("*/*.yaml"):
         if path.parent.name in ("game", "solver", "experiment"):
             assert path.stem in answer.text
-    assert "solvers for octal mex_dp" in answer.text
-    assert "mex_dp takes octal" in minimex("list", "games").text
+    assert "solvers for heap_position winning_moves" in answer.text
+    assert "winning_moves takes heap_position" in minimex("list", "games").text
 
 
 def test_help_and_cfg_keep_working(minimex):

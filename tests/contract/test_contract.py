@@ -23,6 +23,7 @@ LAWS = [
     suite.check_stop,
     suite.check_certificates,
     suite.check_damage,
+    suite.check_exports,
     suite.check_batch,
 ]
 

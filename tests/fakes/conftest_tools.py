@@ -18,7 +18,8 @@ SIXTY = ["solver=walk", "solver.steps=40", "solver.pause_s=0.01", "seed=range(0,
 
 def environment(**more):
     """Return the environment of commands in processes of their own."""
-    return {**os.environ, "PYTHONPATH": str(FAKES), "COLUMNS": "200", **more}
+    paths = os.pathsep.join([str(FAKES), str(FAKES.parents[1])])  # the code beside these tests, wherever else it is installed
+    return {**os.environ, "PYTHONPATH": paths, "COLUMNS": "200", **more}
 
 
 def start(*arguments, cwd, output=subprocess.PIPE, **options):

@@ -16,6 +16,7 @@ import pyarrow as pa
 import yaml
 
 from pipeline.checkpoints import pack, unpack
+from pipeline.table_exports import exports_of, writer
 from pipeline.verify import _checker
 from solvers.builder import Context, build, plan_of
 from solvers.contract import GRADES, Checkpoint, Progress, Result, Stop
@@ -51,9 +52,10 @@ SMALLER = {"leduc_poker": {"suit_isomorphism": True}, "liars_dice": {"faces": 2}
 
 
 def pairs(folder: Path, trust: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every game with every solver that takes it."""
-    for game_name, configured_game in configured(folder, "game", trust).items():
-        game = replace(configured_game, **SMALLER.get(game_name, {}))
+    """Yield every game with every solver that takes it; a game by another name only once."""
+    games = configured(folder, "game", trust)
+    for game_name, whole in {name: game for game, name in {game: name for name, game in games.items()}.items()}.items():
+        game = replace(whole, **SMALLER.get(game_name, {}))
         for solver_name, solver in configured(folder, "solver", trust).items():
             if refusal(game, solver) is None:
                 yield f"{game_name}-{solver_name}", game, solver
@@ -199,6 +201,16 @@ def check_certificates(game: Any, solver: Any) -> None:
     claims = [table_info(schema).claims for schema in type(solver).tables.values() if table_info(schema).claims]
     worst = max((GRADES.index(grade) for grade in grades), default=0)
     assert worst <= max((GRADES.index(claim) for claim in claims if claim), default=0)
+
+
+def check_exports(game: Any, solver: Any) -> None:
+    """What a table offers to write, it writes: text, of what was solved."""
+    offered = {name: table_info(schema) for name, schema in type(solver).tables.items() if table_info(schema).exports}
+    tables = solve(game, solver).tables if offered else {}
+    for name, info in offered.items():
+        assert exports_of(info) == info.exports
+        for target in info.exports.values():
+            assert "".join(writer(target)(tables[name]))
 
 
 def check_damage(game: Any, solver: Any) -> None:

@@ -218,3 +218,14 @@ def test_310_of_the_three_digit_games_are_proved_by_heap_32768():
     codes = ["0." + "".join(digits) for digits in itertools.product("01234567", repeat=3)][1:]
     assert len(codes) == 511
     assert sum(periods(code, 32_768)["status"] == "proved" for code in codes) == 310
+
+
+@pytest.mark.parametrize("code", ["0.77", "4.27", "0.0", "0.50007"])
+@pytest.mark.parametrize("limit", [0, 1, 2, 33])
+def test_metrics_count_xors_and_look_ups(code, limit):
+    digits = [int(digit) for digit in code.replace(".", "")]
+    heaps = [(n, place, digit) for n in range(1, limit + 1) for place, digit in enumerate(digits)]
+    xors = sum(1 for n, place, digit in heaps if digit & 4 for a in range(1, n) if a <= n - place - a)
+    ones = sum(1 for n, place, digit in heaps if digit & 2 and place and n > place)
+    metrics = solve(Octal(code), MexDp(limit)).metrics
+    assert (metrics["xors"], metrics["look_ups"]) == (xors, 2 * xors + ones)

@@ -6,6 +6,10 @@ gathered once for all digits that break; periods are searched for shift by shift
 hundred heaps only.
 
 Proved: every row for heaps up to 100,000 (which takes some 5 s), and every row at all once a period is proved within that.
+A row of `periods` for more heaps that says how rare heaps are told is proved too: all heaps are run again with a witness for
+every value (`recurrence`), up to some 400 million heaps, some of them with all their options, and the proof that is claimed, Guy
+and Smith's or a window, is judged on these. A proved row that contradicts what is published (`facts`) is refuted.
+
 Sampled, because no such proof was found: rows for larger heaps, a fixed choice of which is recomputed from the stored nimbers of
 the smaller ones; and what is said of the period, judged in full, but in those stored nimbers. Every right row reaches `sampled`,
 which is what the tables claim. Unchecked: larger heaps where the nimbers that would be needed are missing or wrong.
@@ -14,9 +18,10 @@ which is what the tables claim. Unchecked: larger heaps where the nimbers that w
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,20 +30,26 @@ import pyarrow as pa
 
 from solvers.contract import Game, Grade, Verdict
 from solvers.forms import HeapGame
+from solvers.impartial.check import recurrence
+from solvers.impartial.check.facts import compared
 
 FULL = 100_000
 """The largest heap up to which an unproved sequence is recomputed."""
 SAMPLES = 64
 _TAIL = 32
+_BEGINNING = 32
+_HASH = "fnv64"
+_RARES = ("mask", "parity", "rare_count", "last_rare")
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
+AnyInts = np.ndarray[Any, np.dtype[np.integer[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """G(0), G(1), ... as far as recomputed, and `(preperiod, period)` if these values prove one."""
 
-    values: IntArray
+    values: AnyInts
     period: tuple[int, int] | None
 
     def nimber(self, heap: int) -> int | None:
@@ -91,6 +102,30 @@ def check_periods(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdic
         yield Verdict("periods", row, *_judge_period(form, row, tables))
 
 
+def check_sequences(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
+    """Judge the one row of `sequences`: all nimbers are computed again and hashed; up to heap 100,000, none is stored beyond."""
+    form = game.form(HeapGame)
+    rows = tables["sequences"].to_pylist()
+    if len(rows) != 1:
+        yield Verdict("sequences", None, "refuted", f"one row wanted, {len(rows)} found")
+    for row, found in enumerate(rows):
+        done = found["heaps_done"]
+        if not _is_natural(done) or done > FULL:
+            yield Verdict("sequences", row, "refuted", f"heaps_done: a heap up to {FULL} wanted, {_shown(done)} found")
+            continue
+        known = _known(form, done)
+        values = np.array([known.nimber(heap) for heap in range(done + 1)], "<i4")
+        wanted = {
+            "code": form.code,
+            "heaps_done": max(filter(_is_natural, _values(tables, "periods", "heaps_done") or []), default=done),
+            "digest": hashlib.blake2b(values.tobytes(), digest_size=16).hexdigest(),
+            "beginning": values[:_BEGINNING].tolist(),
+        }
+        wrong = [name for name, value in wanted.items() if found[name] != value]
+        said = [f"{name}: {_shown(wanted[name])} wanted, {_shown(found[name])} found" for name in wrong] or ["computed again"]
+        yield Verdict("sequences", row, "refuted" if wrong else "proved", said[0])
+
+
 def _judge_period(form: HeapGame, row: int, tables: Mapping[str, pa.Table]) -> tuple[Grade, str]:
     def found(name: str) -> Any:
         values = _values(tables, "periods", name)
@@ -102,18 +137,151 @@ def _judge_period(form: HeapGame, row: int, tables: Mapping[str, pa.Table]) -> t
     largest = max(filter(_is_natural, _values(tables, "nimbers", "n") or []), default=done)
     if done != largest:
         return "refuted", f"heaps_done: {largest} wanted, the largest heap in nimbers, {done} found"
+    for name in _RARES:
+        if name not in tables["periods"].column_names or not pa.types.is_integer(tables["periods"].schema.field(name).type):
+            return "refuted", f"{name}: a column of integers wanted"
+    told = _told(form, found)
+    if isinstance(told, str):
+        return "refuted", told
     known = _known(form, done)
+    if told is not None and (found("proof") == "window" or known.nimber(done) is None):
+        grade, said = _judge_again(form, done, told, found)
+    else:
+        grade, said = _judge_known(form, done, told, known, found, tables)
+    if grade in {"proved", "sampled"}:
+        agrees, compared_with = compared(form.code, found("period"), found("preperiod"), found("max_nimber"), done)
+        return (grade if agrees else "refuted"), f"{said}; {compared_with}"
+    return grade, said
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """How a row tells rare heaps, and how many."""
+
+    mask: int
+    parity: int | None
+    count: int
+    last: int | None
+
+
+def _told(form: HeapGame, found: Callable[[str], Any]) -> _Told | str | None:
+    """Return what a row says of rare heaps; None if nothing; a text if it makes no sense."""
+    told = {name: found(name) for name in _RARES}
+    if all(value is None for value in told.values()):
+        return None
+    mask, parity, count, last = told.values()
+    for name in ("mask", "rare_count"):
+        if not _is_natural(told[name]):
+            return f"{name}: a number wanted, {_shown(told[name])} found"
+    if parity is not None and not _is_natural(parity):
+        return f"parity: 0, 1 or nothing wanted, {_shown(parity)} found"
+    if not recurrence.suits(form, mask, parity):
+        return f"mask, parity: {mask} and {parity} tell no rare heaps of this game"
+    if (last is None) != (count == 0) or (last is not None and not _is_natural(last)):
+        return f"last_rare: {_shown(last)} found with {count} rare heaps"
+    return _Told(mask, parity, count, last)
+
+
+def _judge_known(  # noqa: PLR0917
+    form: HeapGame, done: int, told: _Told | None, known: Known, found: Callable[[str], Any], tables: Mapping[str, pa.Table]
+) -> tuple[Grade, str]:
+    """Judge a row by the plain method."""
     grade: Grade = "proved"
     if known.nimber(done) is None:
         stored = _believable(form, done, tables, known)
         if stored is None:
             return "unchecked", f"no proof to heap {FULL}, and beyond no nimbers that can be believed"
         known, grade = Known(stored, _least_period(stored, form)), "sampled"
-    for name, wanted in _wanted_row(form, done, known).items():
-        came = _parsed(found(name)) if name == "certificate" else found(name)
-        if type(came) is not type(wanted) or came != wanted:
-            return "refuted", f"{name}: {wanted!r} wanted, {_shown(came)} found"
+    wanted = _wanted_row(form, done, known)
+    if told is not None:
+        wanted |= dict(zip(("rare_count", "last_rare"), _count_rares(known, done, told), strict=True))
+    wrong = _difference(wanted, found)
+    if wrong:
+        return "refuted", wrong
     return grade, "the window holds, that of no smaller period does" if known.period else "these heaps prove no period"
+
+
+def _judge_again(form: HeapGame, done: int, told: _Told, found: Callable[[str], Any]) -> tuple[Grade, str]:
+    """Judge a row by running all heaps again, with a witness for every value."""
+    most, argmax = found("max_nimber"), found("argmax")
+    if not _is_natural(most) or not _is_natural(argmax):
+        return "refuted", f"max_nimber, argmax: a nimber and a heap wanted, {_shown(most)} and {_shown(argmax)} found"
+    if recurrence.too_long(form, done, told.count):
+        return "unchecked", f"{done} heaps with {told.count} rare ones are more than is run again"
+    period = found("period")
+    since = done + 1 - int(period) if _is_natural(period) else done + 1  # where the window's heap s is, if that is the proof
+    again = recurrence.run_again(form, done, (told.mask, told.parity), (told.count, most), max(since, 0))
+    if isinstance(again, str):
+        return "refuted", again
+    last = int(again.rares[-1]) if len(again.rares) else None
+    wanted = {"code": form.code, "max_nimber": int(again.values.max()), "argmax": int(again.values.argmax())}
+    wrong = _difference(wanted | {"rare_count": len(again.rares), "last_rare": last}, found)
+    if wrong:
+        return "refuted", wrong
+    said = f"all heaps run again with witnesses, {again.sampled} of them by all their options"
+    if found("status") == "proved":
+        wrong = _wrong_proof(form, done, again, found)
+        return ("refuted", wrong) if wrong else ("proved", f"{said}; the {found('proof')} proof holds, and for no smaller period")
+    nothing = dict.fromkeys(("preperiod", "period", "last_exception", "proof", "certificate"))
+    wrong = _difference({"status": "open", **nothing}, found)
+    if wrong:
+        return "refuted", wrong
+    missed = recurrence.provable(again.values, form) if done > FULL else None
+    if missed is not None:
+        return "sampled", f"{said}; Guy and Smith would prove period {missed[1]} from {missed[0]} on, which was not looked for"
+    return "proved", f"{said}; these heaps prove no period"
+
+
+def _wrong_proof(form: HeapGame, done: int, again: recurrence.Rerun, found: Callable[[str], Any]) -> str:
+    """Say what is wrong with a proved row, given all its nimbers; "" if nothing."""
+    preperiod, period, proof = found("preperiod"), found("period"), found("proof")
+    if not _is_natural(preperiod) or not _is_natural(period):
+        return f"preperiod, period: two numbers wanted, {_shown(preperiod)} and {_shown(period)} found"
+    wrong = recurrence.wrong_period(again.values, preperiod, period)
+    if wrong:
+        return wrong
+    if proof == "window":
+        said = _parsed(found("certificate"))
+        if not isinstance(said, dict) or not _is_natural(said.get("L")):
+            return f"certificate: the length L of a window wanted, {_shown(said)} found"
+        certificate = recurrence.wanted_window(again, form, preperiod, period, said)
+        if isinstance(certificate, str):
+            return certificate
+        exception = preperiod - 1 if preperiod else None
+        return _difference({"last_exception": exception, "certificate": certificate}, found)
+    if _window(preperiod, period, form) + period > done + 1 or form.unequal:
+        return f"proof: heaps to {done} do not prove period {period} from {preperiod} on"
+    return _difference(_wanted_row(form, done, Known(again.values, (preperiod, period))), found)
+
+
+def _difference(wanted: Mapping[str, Any], found: Callable[[str], Any]) -> str:
+    """Say which cell is not as wanted; "" if all are."""
+    for name, right in wanted.items():
+        came = _parsed(found(name)) if name == "certificate" else found(name)
+        if type(came) is not type(right) or came != right:
+            return f"{name}: {right!r} wanted, {_shown(came)} found"
+    return ""
+
+
+def _count_rares(known: Known, done: int, told: _Told) -> tuple[int, int | None]:
+    """Return how many of the heaps 1 to `done` are rare, and the last one; two periods at a time where there is a period."""
+    preperiod, cycle = (len(known.values), 1) if known.period is None else (known.period[0], 2 * known.period[1])
+    shown = min(done, preperiod + 2 * cycle)
+    heaps = np.arange(1, shown + 1)
+    if known.period is None:
+        values = known.values[heaps]
+    else:
+        values = known.values[np.where(heaps < preperiod, heaps, preperiod + (heaps - preperiod) % known.period[1])]
+    odd = np.bitwise_count(values & told.mask) & 1
+    rare = odd == (0 if told.parity is None else (heaps + told.parity) % 2)
+    whole, rest = divmod(done - shown, cycle)  # the last `cycle` heaps shown repeat `whole` times, their beginning once more
+    again = rare[shown - cycle :] if done > shown else rare[:0]
+    count = int(rare.sum()) + whole * int(again.sum()) + int(again[:rest].sum())
+    if again[:rest].any():
+        return count, done - rest + int(np.flatnonzero(again[:rest])[-1]) + 1
+    if again.any():
+        return count, done - rest - cycle + int(np.flatnonzero(again)[-1]) + 1
+    return count, int(heaps[rare][-1]) if rare.any() else None
 
 
 def _wanted_row(form: HeapGame, done: int, known: Known) -> dict[str, Any]:
@@ -166,7 +334,8 @@ def _recompute(form: HeapGame) -> Iterator[int]:
             options |= _bits(nimbers[n - leave_one[leave_one < n]], width)
         if splits:
             if n > 1:
-                pairs.append(_bits(nimbers[1 : n // 2 + 1] ^ nimbers[n - 1 : n - n // 2 - 1 : -1], width))
+                half = (n - form.unequal) // 2
+                pairs.append(_bits(nimbers[1 : half + 1] ^ nimbers[n - 1 : n - half - 1 : -1], width))
             for place in itertools.takewhile(n.__gt__, splits):
                 options |= pairs[n - place]
         nimbers[n] = (~options & (options + 1)).bit_length() - 1  # the lowest bit that is not set
@@ -185,7 +354,8 @@ def _mex_of_heap(form: HeapGame, heap: int, nimbers: IntArray) -> int:
     options = [np.zeros(int(heap < len(form.digits) and form.digits[heap] & 1), np.int64)]
     options += [nimbers[[heap - place]] for place, digit in enumerate(form.digits) if digit & 2 and place < heap]
     for left in (heap - place for place in _splits(form) if heap - place > 1):
-        options.append(nimbers[1 : left // 2 + 1] ^ nimbers[left - 1 : left - left // 2 - 1 : -1])
+        half = (left - form.unequal) // 2
+        options.append(nimbers[1 : half + 1] ^ nimbers[left - 1 : left - half - 1 : -1])
     values = np.unique(np.concatenate(options))
     gaps = np.flatnonzero(values != np.arange(len(values)))
     return int(gaps[0]) if len(gaps) else len(values)
@@ -212,8 +382,10 @@ def _least_period(values: IntArray, form: HeapGame) -> tuple[int, int] | None:
     """Return (preperiod, period) of the least period that the values prove, or None.
 
     A window has at least period + k comparisons (k without splits, and at least one), and what was computed beyond it must agree
-    as well: so the last few values tell most shifts off at once.
+    as well: so the last few values tell most shifts off at once. No theorem is known where two heaps that are left must differ.
     """
+    if form.unequal:
+        return None
     heaps, k = len(values), form.last_place
     for period in np.flatnonzero(values[-2::-1] == values[-1]) + 1:
         tail = min(_TAIL, heaps - period, period + k if _splits(form) else max(k, 1))
@@ -280,14 +452,16 @@ def _is_natural(value: Any) -> bool:
 
 
 def _parsed(text: Any) -> Any:
-    """Return what a certificate says, text or not; its numbers are integers or it is returned as it came."""
+    """Return what a certificate says, text or not; its numbers are integers, its hash is text, or it is returned as it came."""
     if not isinstance(text, str):
         return text
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return said if isinstance(said, dict) and all(_is_natural(value) for value in said.values()) else text
+    if not isinstance(said, dict):
+        return text
+    return said if all(_is_natural(value) or (name == _HASH and type(value) is str) for name, value in said.items()) else text
 
 
 def _shown(value: Any) -> str:
