@@ -1,14 +1,15 @@
 """How the values of columns are distributed over rows: what a `Histogram` shows, in the report and in MLflow's pictures.
 
 Numbers are counted in bins of a round width, anything else (and several columns, joined) value by value, the most frequent
-first. Everything is done in whole columns: a million rows take a fraction of a second.
+first (whole numbers, if they are few, in their order). Everything is done in whole columns: a million rows take a fraction of a
+second.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,45 @@ class Ranking:
     further: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Numbers in a few numbers; `deviation` is the standard deviation (0 of a single number)."""
+
+    count: int
+    mean: float
+    deviation: float
+    least: float
+    median: float
+    greatest: float
+
+    @property
+    def error(self) -> float:
+        """Return the standard error of the mean."""
+        return self.deviation / math.sqrt(self.count)
+
+
+def summary(values: npt.NDArray[np.float64]) -> Summary | None:
+    """Sum up the finite ones of these numbers; None if there are none.
+
+    Examples
+    --------
+    >>> summary(np.array([1.0, 1.0, 4.0]))
+    Summary(count=3, mean=2.0, deviation=1.7320508075688772, least=1.0, median=1.0, greatest=4.0)
+    """
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of float64 the deviation may be infinite
+        deviation = float(finite.std(ddof=1)) if len(finite) > 1 else 0.0
+        mean, median = float(finite.mean()), float(np.median(finite))
+    return Summary(len(finite), mean, deviation, float(finite.min()), median, float(finite.max()))
+
+
+def parts_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return how many parts, joined by "+", each text has."""
+    return pc.add(pc.count_substring(column, "+"), 1)
+
+
 def distribution(columns: Sequence[pa.ChunkedArray]) -> Bins | Ranking | None:
     """Count the values of these columns, all equally long; None if there is nothing to count."""
     if not columns or not len(columns[0]):
@@ -94,10 +134,22 @@ def bins(values: npt.NDArray[np.float64]) -> Bins | Ranking | None:
     whole = bool((finite == np.floor(finite)).all())
     step = 1.0 if whole and high - low < _WHOLE else _round_step(max(high / _BINS - low / _BINS, max(-low, high) * _RELATIVE))
     step = max(1.0, step) if whole else step
-    places = np.floor(finite / step + 1e-9)  # 0.3 / 0.1 belongs to bin 3
+    places = _places(finite, step)
     first = places.min()
     counts = np.bincount((places - first).astype(np.int64))
     return Bins(int(first), step, tuple(counts.tolist()), whole, left_out)
+
+
+def recounted(given: Bins, values: npt.NDArray[np.float64]) -> Bins:
+    """Count some of the numbers that made these bins in the same bins."""
+    finite = values[np.isfinite(values)]
+    counts = np.bincount((_places(finite, given.step) - given.first).astype(np.int64), minlength=len(given.counts))
+    return replace(given, counts=tuple(counts.tolist()), left_out=len(values) - len(finite))
+
+
+def _places(finite: npt.NDArray[np.float64], step: float) -> npt.NDArray[np.float64]:
+    places: npt.NDArray[np.float64] = np.floor(finite / step + 1e-9)  # 0.3 / 0.1 belongs to bin 3
+    return places
 
 
 def plain(value: float) -> str:
@@ -121,6 +173,8 @@ def _ranking(columns: Sequence[pa.ChunkedArray]) -> Ranking:
         _, keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))
+    if len(order) <= _BARS and all(pa.types.is_integer(column.type) for column in columns):
+        order = np.lexsort([column.take(pa.array(first)).to_numpy() for column in reversed(columns)])
     shown = order[:_BARS]
     rows = pa.array(first[shown])
     values = zip(*(column.take(rows).to_pylist() for column in columns), strict=True)

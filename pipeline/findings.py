@@ -11,9 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.report.findings import findings_of, points_of
+from pipeline.report.groups import FEWEST_POINTS
+from pipeline.report.summary import Sheet, places_of, summaries
 from pipeline.store import SweepDir, ranks
 from pipeline.verify import Judgement
-from solvers.schema import TableInfo
+from solvers.schema import Histogram, TableInfo
 
 _MOST_ROWS = 20
 _FEWEST_ROWS = 4
@@ -54,7 +57,7 @@ def headline_rows(table: pa.Table, info: TableInfo) -> pa.Table:
 
 
 def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str], console: Console) -> None:
-    """Print at most 20 findings of these points, exact, with what was proved and where the rest is."""
+    """Print at most 20 findings of these points, exact, with what was proved and where the rest is; of many points a summary."""
     wanted = pa.array(list(points), pa.string())
     tables = {}
     for name in sweep.table_names:
@@ -62,9 +65,9 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
         if info.headline != "none" and info.check is not None:
             rows = headline_rows(joined(sweep, name, wanted), info)
             if len(rows):
-                tables[name] = (rows, info)
-    left = _MOST_ROWS
+                tables[name] = (rows, info, _sheets(sweep, name, points))
     counts = judgement.counts()
+    left = _MOST_ROWS
     for name in sweep.summary_names:
         info = sweep.info(name)
         if info.headline != "none":
@@ -76,13 +79,14 @@ def print_findings(sweep: SweepDir, judgement: Judgement, points: Sequence[str],
             console.print(Text(f"{name}: of the whole sweep", style="bold"), soft_wrap=True)
             console.print(table)
             _print_rest(sweep, name, len(rows) - shown, left_out, console)
-    for place, (name, (rows, info)) in enumerate(tables.items()):
-        shown = min(len(rows), max(left // (len(tables) - place), min(_FEWEST_ROWS, left)))
-        left -= shown
+    wants = [min(len(rows), _FEWEST_ROWS if sheets else _MOST_ROWS) for rows, _, sheets in tables.values()]
+    for shown, (name, (rows, info, sheets)) in zip(_shared(left, wants), tables.items(), strict=True):
         grades = ", ".join(f"{count:,} {grade}" for grade, count in counts.get(name, {}).items())
         title = f"{name}: {grades or 'not judged: minimex verify'}"
         table, left_out = fitting_table(rows.slice(0, shown), *_shown_columns(sweep, rows, info), console.width)
         console.print(Text(title, style="bold"), soft_wrap=True)  # a title of the table would be broken to its width
+        for sheet in sheets:
+            _print_sheet(sheet, console)
         console.print(table)
         _print_rest(sweep, name, len(rows) - shown, left_out, console)
 
@@ -92,6 +96,46 @@ def _print_rest(sweep: SweepDir, name: str, more: int, left_out: Sequence[str], 
     rest += [f"also {', '.join(left_out)}"] if left_out else []
     if rest:
         console.print(f"  ... {'; '.join(rest)}: minimex show {sweep.root} {name}", style="dim", soft_wrap=True)
+
+
+def _shared(rows: int, wants: Sequence[int]) -> list[int]:
+    """Share so many rows out: nobody gets more than it wants, those who want little get all of it.
+
+    Examples
+    --------
+    >>> _shared(20, [3, 100, 2, 9])
+    [3, 8, 2, 7]
+    """
+    given = [0] * len(wants)
+    while rows and given != list(wants):
+        for place, want in enumerate(wants):
+            if given[place] < want and rows:
+                given[place] += 1
+                rows -= 1
+    return given
+
+
+def _sheets(sweep: SweepDir, name: str, points: Sequence[str]) -> list[Sheet]:
+    """Return what is to be said of many points together."""
+    if len(points) < FEWEST_POINTS or not any(isinstance(one, Histogram) for one in sweep.info(name).pictures):
+        return []
+    known = points_of(sweep)
+    return list(summaries(findings_of(sweep, name, known, None), known, places_of(known, points)))
+
+
+def _print_sheet(sheet: Sheet, console: Console) -> None:
+    columns = list(zip(sheet.head, *sheet.rows, strict=True))
+    fitting, width = 0, console.width
+    for column in columns:
+        width -= max(map(len, column)) + _GAP
+        fitting += width >= -_GAP
+    table = Table(header_style="", pad_edge=False, box=None)
+    for column in columns[:fitting]:
+        table.add_column(column[0], justify="right", no_wrap=True)
+    for row in sheet.rows:
+        table.add_row(*(Text(text) for text in row[:fitting]))
+    console.print(Text(sheet.title, style="italic"), soft_wrap=True)
+    console.print(table)
 
 
 def _shown_columns(sweep: SweepDir, rows: pa.Table, info: TableInfo) -> tuple[list[str], list[str]]:

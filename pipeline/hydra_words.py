@@ -11,7 +11,7 @@ from hydra.errors import MissingConfigException, OverrideParseException
 
 from pipeline.settings import Compute
 from pipeline.tracking.where import Tracking
-from solvers.errors import ConfigError, did_you_mean
+from solvers.errors import ConfigError, did_you_mean, nearest
 
 _NO_KEY = re.compile(r"Could not override '([^']+)'")
 _GROUPS = {"compute": Compute, "tracking": Tracking}
@@ -29,7 +29,7 @@ def in_our_words(error: BaseException, known: list[str]) -> str:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = error.missing_cfg_file.rpartition("/")
         options = list(error.options or ())
-        return str(ConfigError(group or "config", f"one of {', '.join(options)}", repr(name), did_you_mean(name, options)))
+        return str(ConfigError(group or "config", f"one of {', '.join(options)}", repr(name), nearest(name, options)))
     if isinstance(error, OverrideParseException):
         return _not_understood(error.override)
     if isinstance(error, yaml.YAMLError):

@@ -7,6 +7,7 @@ without its pyplot, so no backend is chosen for anybody else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from pipeline.distribution import Bins, bins, distribution
+from pipeline.distribution import Bins, Ranking, bins, distribution
+from pipeline.report.findings import findings_of, points_of
+from pipeline.report.groups import FEWEST_POINTS, groups_of
+from pipeline.report.histogram import Values, values_of
 from pipeline.store import SweepDir, parameter_values, ranks, spans, table_files
 from solvers.schema import Curve, HeatMap, Histogram, Picture, Strip
 
@@ -29,7 +33,6 @@ _LEGEND = 12
 _AXIS_LABELS = 12
 _AXIS_VALUES = 2000
 _CATEGORIES = 12
-_MANY_POINTS = 20
 
 
 def draw_pictures(sweep: SweepDir, folder: Path) -> Iterator[Path]:
@@ -236,29 +239,48 @@ def _row_lengths(sweep: SweepDir, picture: Strip) -> Mapping[str, int]:
 
 
 def _histogram(sweep: SweepDir, name: str, picture: Histogram, figure: Any) -> bool:
-    table = _first_rows(sweep, name, picture.value)
-    rows_of_points = np.asarray(pc.value_counts(table["point"].combine_chunks()).field("counts"), dtype=np.float64)
-    if len(rows_of_points) < _MANY_POINTS:
+    """Draw a histogram for each group of points, as the report does: see there."""
+    points = points_of(sweep)
+    findings = findings_of(sweep, name, points, None)
+    if len(findings.owners) < FEWEST_POINTS:
         return False
-    found = bins(rows_of_points) if picture.per_point else distribution([table[one] for one in picture.value])
-    if found is None:
+    groups = groups_of(points, findings.owners)
+    counted = ((groups.label(group), _counted(values_of(picture, findings, group.points))) for group in groups.groups)
+    drawn = [(label, found) for label, found in counted if found is not None]
+    if not drawn:
         return False
-    axes, noun = figure.subplots(), "points" if picture.per_point else "rows"
+    across = math.ceil(math.sqrt(len(drawn)))
+    figure.set_size_inches(8 if across == 1 else 3.2 * across, 5 if across == 1 else 2.6 * math.ceil(len(drawn) / across))
+    grid = figure.subplots(math.ceil(len(drawn) / across), across, squeeze=False).ravel()
+    for axes, (label, found) in zip(grid, drawn, strict=False):
+        axes.set_title(label.replace("$", r"\$"), fontsize=8)
+        _bars(axes, found, picture)
+    for axes in grid[len(drawn) :]:
+        axes.set_axis_off()
+    return True
+
+
+def _counted(values: Values) -> Bins | Ranking | None:
+    return bins(values) if isinstance(values, np.ndarray) else distribution(values)
+
+
+def _bars(axes: Any, found: Bins | Ranking, picture: Histogram) -> None:
+    noun = "points" if picture.per_point or picture.once else "rows"
     if isinstance(found, Bins):
         places = np.arange(len(found.counts))
         if found.single:
             axes.bar(places + found.first, found.counts)
+            axes.xaxis.get_major_locator().set_params(integer=True)
         else:
             edges = np.array([found.edge(bar) for bar in range(len(places))])
             axes.bar(edges, found.counts, width=0.95 * found.step, align="edge")
-        axes.set(xlabel=", ".join(picture.value) or "rows of a point", ylabel=noun)
-        return True
+        axes.set(xlabel=", ".join(picture.value) or picture.title or "rows of a point", ylabel=noun)
+        return
     texts = (" ".join("none" if part is None else str(part) for part in value) for value in found.values)
     axes.barh(np.arange(len(found.counts)), found.counts)
     axes.set_yticks(np.arange(len(found.counts)), [text[:30].replace("$", r"\$") for text in texts], fontsize=7)
     axes.invert_yaxis()
     axes.set(xlabel=f"{noun} (and {found.others} with one of {found.further} other values)" if found.others else noun)
-    return True
 
 
 _KINDS: Mapping[type, Callable[[SweepDir, str, Any, Any], bool]] = {

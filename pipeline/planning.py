@@ -67,7 +67,7 @@ class Request:
         return self.composed[game, solver]
 
     def plain(self, group: str, name: str) -> DictConfig:
-        """Compose one group choice as its own YAML has it, nothing else said (cached as well)."""
+        """Compose one group choice as its own YAML has it, nothing else said (cached too)."""
         if (group, name) not in self.plains:
             paths = [word for word in self.passed_on if word.startswith("hydra.searchpath=")]
             self.plains[group, name] = self._load([*paths, f"{group}={name}"])
@@ -350,6 +350,8 @@ class _Pairing:
             return True
         if skip_impossible:
             return False
+        if isinstance(reason, ImpossiblePairing):  # it names the setting at fault and says what would do
+            raise reason
         fitting = [name for name in self.request.loader.get_group_options("solver") if self._would_fit(name, game)]
         would = f"these take it: {', '.join(fitting)}" if fitting else "no solver takes this game"
         raise ImpossiblePairing("solver", f"a solver for {self.names['game']}", f"{self.names['solver']}: {reason}", would)
@@ -421,6 +423,7 @@ class _Side:
     def _build(self, indices: tuple[int, ...], seed: int) -> Chosen:
         values = dict(self.base)
         parameters = dict(self.chosen) if self.mine else self.chosen  # a million games may share what is the same for all
+        linked = set(self.linked)
         for name in self.linked:
             values[name] = self._convert(name, seed)
         whole: dict[str, Any] = {}
@@ -431,6 +434,7 @@ class _Side:
                 if group != self.group:
                     continue
                 name, _, rest = path.partition(".")
+                linked.discard(name)
                 if rest:
                     below.append((name, rest, raw))
                     parameters[key] = raw
@@ -446,6 +450,8 @@ class _Side:
         try:
             value = self.plan.make(values)
         except ConfigError as error:
+            if error.path in linked:  # what was written is the seed
+                raise type(error)("seed", error.wanted, error.came, error.hint) from None
             raise error.under(self.group) from None
         return Chosen(self.name, value, describe(value), parameters)
 

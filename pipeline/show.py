@@ -23,7 +23,7 @@ from pipeline.remote import is_remote, without_secrets
 from pipeline.store import SweepDir, load
 from pipeline.table_exports import exports_of, write_export
 from pipeline.verify import judgement
-from solvers.errors import ConfigError, did_you_mean
+from solvers.errors import ConfigError, nearest
 
 _SCREEN_ROWS = 200
 
@@ -51,7 +51,7 @@ def show(folder: str, table: str | None, to: str | None, console: Console, *, po
         return
     own = exports_of(sweep.info(table))
     if to is not None and to not in FORMATS and to not in own:
-        raise ConfigError("to", f"one of {', '.join((*FORMATS, *own))}", repr(to), did_you_mean(to, (*FORMATS, *own)))
+        raise ConfigError("to", f"one of {', '.join((*FORMATS, *own))}", repr(to), nearest(to, (*FORMATS, *own)))
     chosen = None if point is None else one_point(sweep, point)
     if to is not None and to in own:
         write_export(sweep, table, to, chosen, sys.stdout)

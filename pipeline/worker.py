@@ -94,6 +94,8 @@ def _groups(tasks: Sequence[Task], limits: Limits) -> list[list[Task]]:
     for task in tasks:
         last = groups[-1] if groups else None
         together = hasattr(task.solver, "solve_batch") and task.resume is None and limits.timeout_s is None
+        if type(task.solver).extent is not None and limits.checkpoint_s == 0:  # every checkpoint is wanted; a batch has none
+            together = False
         if last is not None and together and len(last) < _GROUP and last[0].solver == task.solver and last[0].resume is None:
             last.append(task)
         else:
@@ -108,7 +110,7 @@ def _solve_one(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, fo
     began = time.perf_counter()
     try:
         with _limited(limits, task.point):
-            result = yield from _drive(task, limits, workers, outbox, began, form_of)
+            result = yield from _drive(task, limits, workers, outbox, began, form_of=form_of)
         outbox.finished(task.point, result, began)
     except Stop:
         outbox.failed(task.point, "timeout", f"time limit of {limits.timeout_s} s reached", None, began)
@@ -120,7 +122,7 @@ def _solve_one(task: Task, limits: Limits, workers: Workers, outbox: _Outbox, fo
 
 
 def _drive(
-    task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began: float, form_of: FormOf
+    task: Task, limits: Limits, workers: Workers, outbox: _Outbox, began: float, *, form_of: FormOf
 ) -> Generator[Chunk, None, Result]:
     """Run a solver's generator to its result (returned), passing on what it says."""
     checkpoint, rng = (None, lineage_rng(task.lineage)) if task.resume is None else unpack(task.resume)

@@ -25,12 +25,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union
 
 from solvers.contract import File, FrozenMap, Source
-from solvers.errors import ConfigError, ContractError, UntrustedCode, did_you_mean
+from solvers.errors import ConfigError, ContractError, UntrustedCode, did_you_mean, nearest
 
 T = TypeVar("T")
 
 _EXACT = re.compile(r"[+-]?(\d+(/\d+)?|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 _LONGEST_NUMBER = 2000
+_ALWAYS_SHORT = 400  # lowest terms of so few characters, with an exponent of three digits, are no longer than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +324,18 @@ def _fraction(raw: Any, context: Context) -> Fraction:
         raise ConfigError("", "an exact number", f"the float {raw!r}", hint)
     number = read_exact(raw) if isinstance(raw, str) else None
     if number is None:
-        raise ConfigError("", "an exact number, such as 3, 1/2 or 0.25", repr(raw))
+        raise ConfigError("", "an exact number, such as 3, 1/2 or 0.25", repr(raw), _spelled(raw) if isinstance(raw, str) else "")
     return number
+
+
+def _spelled(text: str) -> str:
+    """Return a hint how to write what somebody seems to have meant: `0,5`, `1 / 2`; "" if nobody can know."""
+    meant = re.sub(r"\s+", "", text)
+    if re.fullmatch(r"[^,]*,(\d{1,2}|\d{4,})", meant):  # three digits after a comma may be thousands
+        meant = meant.replace(",", ".")
+    if read_exact(meant) is not None:
+        return f"write {meant}"
+    return "nothing can be divided by 0" if re.fullmatch(r"[+-]?\d+/0+", meant) else ""
 
 
 def read_exact(text: str) -> Fraction | None:
@@ -339,9 +350,12 @@ def read_exact(text: str) -> Fraction | None:
     if len(text) > _LONGEST_NUMBER or not _EXACT.fullmatch(text):
         return None
     try:
-        return Fraction(text)
+        found = Fraction(text)
     except ZeroDivisionError:
         return None
+    if len(text) > _ALWAYS_SHORT and len(str(found)) > _LONGEST_NUMBER:  # it is stored like this, and read again
+        return None
+    return found
 
 
 def _file(raw: Any, context: Context) -> File:
@@ -404,8 +418,9 @@ def _union(choices: tuple[Convert, ...], optional: bool) -> Convert:  # noqa: FB
                 return choice(raw, context)
             except ConfigError as error:
                 errors.append(error)
-        if len(errors) == 1:
-            raise errors[0]
+        inside = [error for error in errors if error.path]  # these choices fit but for one entry: a list, a map
+        if len(errors) == 1 or len(inside) == 1:
+            raise (inside or errors)[0]
         wanted = " or ".join(dict.fromkeys(error.wanted for error in errors))
         raise ConfigError("", wanted, repr(raw), next((error.hint for error in errors if error.hint), ""))
 
@@ -419,7 +434,9 @@ def _literal(allowed: tuple[Any, ...]) -> Convert:
                 return one
             if isinstance(one, int) and not isinstance(one, bool) and raw == str(one):
                 return one
-        raise ConfigError("", f"one of {', '.join(map(str, allowed))}", repr(raw), did_you_mean(str(raw), map(str, allowed)))
+        names = [str(one) for one in allowed]
+        wanted = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+        raise ConfigError("", wanted, repr(raw), nearest(str(raw), names))
 
     return convert
 
@@ -432,7 +449,7 @@ def _enum(cls: type[enum.Enum]) -> Convert:
             return raw
         if str(raw) in values:
             return values[str(raw)]
-        raise ConfigError("", f"one of {', '.join(values)}", repr(raw), did_you_mean(str(raw), values))
+        raise ConfigError("", f"one of {', '.join(values)}", repr(raw), nearest(str(raw), values))
 
     return convert
 
@@ -440,10 +457,11 @@ def _enum(cls: type[enum.Enum]) -> Convert:
 def _tuple(arguments: tuple[Any, ...]) -> Convert:
     many = len(arguments) == 2 and arguments[1] is Ellipsis  # noqa: PLR2004 (tuple[X, ...])
     converters = [_converter(one) for one in arguments if one is not Ellipsis]
+    hint = "a list of lists: [[1, 2], [3, 4]]" if typing.get_origin(arguments[0]) is tuple else ""
 
     def convert(raw: Any, context: Context) -> tuple[Any, ...]:
         if isinstance(raw, str | bytes | Mapping) or not isinstance(raw, Sequence):
-            raise ConfigError("", "a list", repr(raw))
+            raise ConfigError("", "a list", repr(raw), hint)
         if not many and len(raw) != len(converters):
             raise ConfigError("", f"a list of {len(converters)}", f"{len(raw)} entries")
         made = []

@@ -89,8 +89,9 @@ class Stop(Exception):
 class Game(Protocol):
     """Rules plus parameters.
 
-    Optional: `refuses(kind) -> str | None`, cheap, says why this instance cannot give that form; `exports`, a class variable, file
-    formats by name, each a function `game -> text` (`minimex export`), which raises `InfeasibleGame` where this instance has none.
+    Optional: `refuses(kind) -> str | ImpossiblePairing | None`, cheap, says why this instance cannot give that form (see `Solver`);
+    `exports`, a class variable, file formats by name, each a function `game -> text` (`minimex export`), which raises
+    `InfeasibleGame` where this instance has none.
 
     A form's class may say `built_once = True`: building it takes longer than shipping it, so that a sweep builds it once a game.
     """
@@ -106,8 +107,10 @@ class Game(Protocol):
 class Solver(Protocol[F_contra]):
     """A method plus settings.
 
-    Optional: `refuses(game) -> str | None`, cheap, says why these settings cannot take that game (asked before anything runs);
-    `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each;
+    Optional: `refuses(game) -> str | ImpossiblePairing | None`, cheap, says why these settings cannot take that game (asked before
+    anything runs), as text, or, if one setting is at fault, as an error whose path names it ("x");
+    `solve_batch(games, rngs) -> Result` solves many small games in one call and gives what `solve` gives for each, but no
+    checkpoint: with an `extent` it raises `InfeasibleGame` for games of more than a moment, which are then solved one by one;
     `cost(game) -> float` estimates seconds, for ordering only, from the game (not its form).
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Self
 
 _LONGEST = 200
 
@@ -44,7 +44,7 @@ class ConfigError(MinimexError, ValueError):
         said = f"{self.path}: expected {self.wanted}, got {came}"
         return f"{said} ({self.hint})" if self.hint else said
 
-    def under(self, parent: str) -> ConfigError:
+    def under(self, parent: str) -> Self:
         """Return the same error seen from outside: its path begins with `parent`."""
         if not self.path:
             path = parent
@@ -56,7 +56,10 @@ class ConfigError(MinimexError, ValueError):
 
 
 class ImpossiblePairing(ConfigError):
-    """A game and a solver that cannot meet: no common form, or this instance is refused."""
+    """A game and a solver that cannot meet: no common form, or this instance is refused.
+
+    Where one of their settings is at fault, the path names it (`solver.x`: three probabilities wanted, two came), else `solver`.
+    """
 
     longest: ClassVar[int] = 10 * _LONGEST  # a reason that says what would do is told to its end
 
@@ -88,7 +91,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     'there are: chunk, heap_limit'
     """
     names = sorted(known)
-    near = difflib.get_close_matches(word, names, n=3)
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"there are: {', '.join(names)}" if names else "there are none"
+    return nearest(word, names) or (f"there are: {', '.join(names)}" if names else "there are none")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return a hint that names the nearest known words, if any is near: for a message that lists all of them already.
+
+    Examples
+    --------
+    >>> nearest("totl", ["total", "sign"]), nearest("zebra", ["total", "sign"])
+    ('did you mean total?', '')
+    """
+    near = difflib.get_close_matches(word, sorted(known), n=3)
+    return f"did you mean {' or '.join(near)}?" if near else ""

@@ -40,16 +40,20 @@ class InlineWorkers:
         return map(fn, items)
 
 
-def refusal(game: Any, solver: Any) -> str | None:
-    """Say why this game and this solver cannot meet; None if they can. Cheap: no form is built."""
+def refusal(game: Any, solver: Any) -> str | ImpossiblePairing | None:
+    """Say why this game and this solver cannot meet; None if they can. Cheap: no form is built.
+
+    An error instead of text names the setting at fault, `solver.x` or `game.x`.
+    """
     takes = type(solver).takes
     if takes not in type(game).gives:
         forms = ", ".join(form.__name__ for form in type(game).gives)
         return f"{type(solver).__name__} takes a {takes.__name__}, {type(game).__name__} gives {forms}"
-    for refuses, asked in ((getattr(game, "refuses", None), takes), (getattr(solver, "refuses", None), game)):
-        reason: str | None = refuses(asked) if refuses is not None else None
+    for group, one, asked in (("game", game, takes), ("solver", solver, game)):
+        refuses = getattr(one, "refuses", None)
+        reason: str | ImpossiblePairing | None = refuses(asked) if refuses is not None else None
         if reason is not None:
-            return reason
+            return reason.under(group) if isinstance(reason, ImpossiblePairing) else reason
     return None
 
 
@@ -75,6 +79,8 @@ def solve(game: Any, solver: Any, seed: int = 0, *, workers: Workers | None = No
     [{'preperiod': 71, 'period': 12}]
     """
     reason = refusal(game, solver)
+    if isinstance(reason, ImpossiblePairing):
+        raise reason
     if reason is not None:
         raise ImpossiblePairing("solver", "one that takes this game", type(solver).__name__, reason)
     return last_result(

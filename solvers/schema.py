@@ -25,7 +25,10 @@ Headline = Literal["each", "last", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Lines of `y` columns over `x`, one for each point and each value of the `by` columns."""
+    """Lines of `y` columns over `x`, one for each point and each value of the `by` columns.
+
+    `timed`: x counts what the solver's `Progress` counts as done, so that seconds may take its place.
+    """
 
     x: str
     y: tuple[str, ...]
@@ -33,6 +36,7 @@ class Curve:
     log_x: bool = False
     log_y: bool = False
     title: str = ""
+    timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +70,22 @@ class Histogram:
     """How the values of columns are distributed over the rows of all points of a sweep, where it has many points.
 
     A number is counted in bins, text (or several columns, joined) value by value. With `per_point` there is no column: what is
-    counted is how many rows each point has (of those that have any).
+    counted is how many rows each point has (of those that have any). With `once` only a point's first row counts: for what all its
+    rows share. With `parts` a text counts as a number: how many parts, joined by "+", it has. Points that differ in a swept key of
+    few values (a size, a solver) get a histogram for each.
     """
 
     value: tuple[str, ...]
     title: str = ""
     per_point: bool = field(default=False, kw_only=True)
+    once: bool = field(default=False, kw_only=True)
+    parts: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if bool(self.value) == self.per_point:
             raise ValueError(f"a Histogram names columns or counts rows per point, not {self}")
+        if self.per_point and (self.once or self.parts):
+            raise ValueError(f"rows per point are counted as they are, not {self}")
 
 
 Picture = Curve | HeatMap | Strip | Histogram
@@ -88,9 +98,10 @@ class TableInfo:
 
     `check` is `solvers.<family>.check:<function>` or None (the table claims nothing); `claims` the grade its rows should reach;
     `headline` which of its rows are printed as findings: each, the last of every point, none; `columns` which columns those
-    rows show (empty: all); `drawing` a function `(game, tables) -> SVG`, `solvers.<family>.draw:<function>`, or None; `exports`
-    text formats by name (`minimex show DIR TABLE to=NAME`), each `solvers.<family>.exports:<function>`, a function of one point's
-    rows that yields pieces of text, or raises `ValueError` where these rows have none.
+    rows show (empty: all); `drawing` a function `(game, tables) -> SVG`, `solvers.<family>.draw:<function>` (or of a module
+    `draw_<what>`), or None; `exports` text formats by name (`minimex show DIR TABLE to=NAME`), each
+    `solvers.<family>.exports:<function>`, a function of one point's rows that yields pieces of text, or raises `ValueError` where
+    these rows have none.
     """
 
     check: str | None = None

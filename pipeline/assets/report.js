@@ -43,6 +43,23 @@ function makeSortable(table) {
   table.parentElement.before(make("label", { class: "filter" }, "filter rows ", input, count));
 }
 
+/** Show the titles of a drawing's parts under the pointer at once, also where it is a finger; a browser's own come late or never. */
+function speakAtOnce(svg) {
+  for (const title of svg.querySelectorAll("title")) {
+    title.parentElement.dataset.said = title.textContent;
+    title.parentElement.setAttribute("aria-label", title.textContent);
+    title.remove();
+  }
+  const speak = (event) => {
+    const part = event.target.closest("[data-said]");
+    if (part) showTooltip(part.dataset.said, event);
+    else hideTooltip();
+  };
+  svg.addEventListener("pointermove", speak);
+  svg.addEventListener("pointerdown", speak);
+  svg.addEventListener("pointerleave", hideTooltip);
+}
+
 const page = document.documentElement;
 page.dataset.errors = "0";
 page.dataset.drawn = "0";
@@ -84,3 +101,4 @@ function tellTitles(figure) {
 
 document.querySelectorAll("figure.whole").forEach(tellTitles);
 document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.querySelectorAll(".drawings svg, .Histogram svg").forEach(speakAtOnce);

@@ -2,16 +2,19 @@
 
 Rules
 -----
-1. Only functions of a module `solvers.<family>.draw` are called: a table somebody sends us cannot choose other code.
+1. Only functions of a module `solvers.<family>.draw` or `.draw_<what>` are called: a table somebody sends us cannot choose other
+   code.
 2. The SVG is parsed and written again from a list of allowed elements and attributes: no scripts, no styles, no links outside.
 """
 
 from __future__ import annotations
 
+import html
 import importlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -22,7 +25,7 @@ from pipeline.store import SweepDir
 from solvers.errors import MinimexError
 from solvers.identity import rebuild
 
-_TARGET = re.compile(r"(solvers(?:\.[a-z][a-z0-9_]*)+\.draw):([a-z][a-z0-9_]*)")
+_TARGET = re.compile(r"(solvers(?:\.[a-z][a-z0-9_]*)+\.draw(?:_[a-z0-9]+)*):([a-z][a-z0-9_]*)")
 _LONGEST = 200_000
 _DRAWING_FAILS = (ArithmeticError, AttributeError, ImportError, LookupError, RuntimeError, TypeError, ValueError, MinimexError)
 """A drawing that fails costs a line in the report, never the report."""
@@ -47,6 +50,7 @@ _ATTRIBUTES = frozenset(
     )
 )
 _INNER_LINK = re.compile(r"#[\w.-]+")
+_ABOUT = re.compile(r'<svg[^>]* aria-label="([^"]*)"')
 _OUTER = re.compile(r"url\s*\(\s*(?!#)|javascript|expression|[\\@]", re.IGNORECASE)
 
 
@@ -54,8 +58,16 @@ class UnusableDrawing(MinimexError, ValueError):
     """What came is not an SVG we can show."""
 
 
-def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table]) -> str:
-    """Return one point's drawing as clean SVG markup.
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Clean SVG markup, and what it shows: its `aria-label`, as text ("" if it has none)."""
+
+    svg: str
+    about: str
+
+
+def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table]) -> Drawing | None:
+    """Return one point's drawing; None if the function says that there is nothing to draw.
 
     Raises
     ------
@@ -69,8 +81,8 @@ def draw(sweep: SweepDir, target: str, point: int, tables: Mapping[str, pa.Table
     return _drawn(target, game, tables)
 
 
-def draw_whole(target: str, tables: Mapping[str, pa.Table]) -> str:
-    """Return the drawing of a summary's tables as clean SVG markup; its function gets None for a game.
+def draw_whole(target: str, tables: Mapping[str, pa.Table]) -> Drawing | None:
+    """Return the drawing of a summary's tables; its function gets None for a game.
 
     Raises
     ------
@@ -80,15 +92,20 @@ def draw_whole(target: str, tables: Mapping[str, pa.Table]) -> str:
     return _drawn(target, lambda: None, tables)
 
 
-def _drawn(target: str, game: Callable[[], Any], tables: Mapping[str, pa.Table]) -> str:
+def _drawn(target: str, game: Callable[[], Any], tables: Mapping[str, pa.Table]) -> Drawing | None:
     named = _TARGET.fullmatch(target)
     if named is None:
-        raise UnusableDrawing(f"{target} is not a function of a module solvers.<family>.draw")
+        raise UnusableDrawing(f"{target} is not a function of a module solvers.<family>.draw or .draw_<what>")
     try:
         function: Callable[[Any, Mapping[str, pa.Table]], str] = getattr(importlib.import_module(named[1]), named[2])
-        return clean(function(game(), tables))
+        made = function(game(), tables)
+        if made == "":
+            return None
+        svg = clean(made)
     except _DRAWING_FAILS as error:
         raise UnusableDrawing(f"{type(error).__name__}: {error}") from error
+    said = _ABOUT.match(svg)
+    return Drawing(svg, html.unescape(said[1]) if said else "")
 
 
 def clean(svg: str) -> str:

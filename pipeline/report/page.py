@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.distribution import Summary
 from pipeline.report.claims import claim, grade_chip, refuted_list
 from pipeline.report.drawing import UnusableDrawing, draw, draw_whole
 from pipeline.report.findings import (
@@ -20,12 +21,14 @@ from pipeline.report.findings import (
     REFUTED,
     Findings,
     Integers,
+    Parameter,
     checks_of,
     findings_of,
     outcome_counts,
     points_of,
 )
-from pipeline.report.histogram import histogram
+from pipeline.report.groups import Groups, groups_of
+from pipeline.report.histogram import Panel, histogram
 from pipeline.report.markup import cell_text, chip, data_block, escape, number, page, plural, shortened, spoken, table
 from pipeline.report.pictures import picture_data
 from pipeline.store import DamagedTable, SweepDir, write_text
@@ -37,6 +40,7 @@ _ROWS = 1000
 _CELLS = 20_000
 _DRAWINGS = 12
 _FAILURES = 30
+_MAP_POINTS = 4
 _VALUES = 8
 _RIGHT = (pa.types.is_integer, pa.types.is_floating)
 
@@ -207,10 +211,10 @@ class _Report:
         if target is None:
             return ""
         try:
-            svg = draw_whole(target, {name: self.sweep.table(name) for name in self.sweep.summary_names})
+            drawing = draw_whole(target, {name: self.sweep.table(name) for name in self.sweep.summary_names})
         except (UnusableDrawing, DamagedTable) as error:
             return f'<p class="muted">It cannot be drawn. {escape(shortened(str(error)))}</p>'
-        return f'<figure class="whole">{svg}</figure>'
+        return f'<figure class="whole">{drawing.svg}</figure>' if drawing is not None else ""
 
     # ---- one table ------------------------------------------------------------------------------------------------------
 
@@ -237,9 +241,10 @@ class _Report:
         return f"<section><h2>refuted</h2>{listed}</section>" if listed else ""
 
     def _pictures(self, one: Findings) -> str:
-        """Draw what a table asks for. Where histograms say what there is to see, nobody is told that maps do not."""
-        histograms = {picture: _histogram(picture, one) for picture in one.info.pictures if isinstance(picture, Histogram)}
-        enough = any(histograms.values())
+        """Draw what a table asks for. Of few points, or where histograms say what there is to see, no map is missed."""
+        groups = groups_of(self.points, one.owners)
+        histograms = {picture: _histogram(picture, one, groups) for picture in one.info.pictures if isinstance(picture, Histogram)}
+        enough = any(histograms.values()) or len(one.owners) < _MAP_POINTS
         return "".join(
             histograms[picture]
             if isinstance(picture, Histogram)
@@ -250,6 +255,8 @@ class _Report:
     def _picture(self, picture: Curve | HeatMap | Strip, one: Findings, *, silent: bool) -> str:
         data = picture_data(picture, one, self.points, self._other)
         title = escape(picture.title or f"{type(picture).__name__} of {one.name}")
+        if silent and not isinstance(data, str) and any(_is_seed(data[axis]["name"]) for axis in "xy"):
+            return ""
         if isinstance(data, str):
             return "" if silent else f'<p class="muted">{title}: not drawn. {escape(data)}</p>'
         notes = " ".join(data.pop("notes"))
@@ -265,19 +272,31 @@ class _Report:
         if one.info.drawing is None:
             return ""
         varied = self.points.varied(one.owners)
-        said = [
-            self._drawing(one.info.drawing, point, self.points.label(point, varied)) for point in one.owners[:_DRAWINGS].tolist()
-        ]
+        said = [self._drawing(one.info.drawing, point, varied) for point in one.owners[:_DRAWINGS].tolist()]
+        if not any(said):
+            return ""
         more = len(one.owners) - len(said)
         note = f'<p class="muted note">{plural(more, "further point")} not drawn.</p>' if more else ""
         return f'<div class="drawings">{"".join(said)}</div>{note}'
 
-    def _drawing(self, target: str, point: int, label: str) -> str:
+    def _drawing(self, target: str, point: int, varied: Sequence[Parameter]) -> str:
         try:
-            svg = draw(self.sweep, target, point, self._tables_of(point))
+            drawing = draw(self.sweep, target, point, self._tables_of(point))
         except UnusableDrawing as error:
+            label = self.points.label(point, varied)
             return f'<p class="muted">{escape(label)}: cannot be drawn. {escape(shortened(str(error)))}</p>'
-        return f"<figure><figcaption>{escape(label)}</figcaption>{svg}</figure>"
+        if drawing is None:
+            return ""
+        caption = self._caption(drawing.about, point, varied)
+        return f"<figure><figcaption>{escape(caption)}</figcaption>{drawing.svg}</figure>"
+
+    def _caption(self, about: str, point: int, varied: Sequence[Parameter]) -> str:
+        """Say which game a drawing is of, what it shows and in what it differs from others; `b = b` says nothing."""
+        game = next((one.text(point) for one in self.points.parameters if one.name == "game"), "")
+        telling = [one for one in varied if one.name != "game" and one.text(point) != one.name.rpartition(".")[2]]
+        label = self.points.label(point, telling) if telling or not about else ""
+        said = ": ".join(part for part in (game, about) if part) if about else ""
+        return f"{said} ({label})" if said and label else said or label
 
     def _tables_of(self, point: int) -> dict[str, pa.Table]:
         found = {name: self.findings(name) for name in self.sweep.table_names}
@@ -292,6 +311,7 @@ class _Report:
         if not len(rows):
             return "" if one.info.headline == "none" else '<p class="muted">There are no rows.</p>'
         there = [name for name in one.table.schema.names if name != "point"]
+        there = [name for name in there if one.table[name].null_count < len(one.table)]
         names = [name for name in one.info.columns if name in there] or there
         varied = self.points.varied(one.owners)
         judged = bool((one.grade[rows] != NOT_JUDGED).any())
@@ -377,13 +397,42 @@ def _is_shown(one: Findings) -> bool:
     return bool(one.info.check or one.info.pictures or one.info.drawing or one.info.headline != "none")
 
 
-def _histogram(picture: Histogram, one: Findings) -> str:
-    drawn = histogram(picture, one)
+def _is_seed(name: str) -> bool:
+    return name.rpartition(".")[2] == "seed"
+
+
+def _histogram(picture: Histogram, one: Findings, groups: Groups) -> str:
+    drawn = histogram(picture, one, groups)
     if drawn is None:
         return ""
     note = f'<p class="muted note">{escape(" ".join(drawn.notes))}</p>'
     caption = f"<figcaption>{escape(drawn.title)}</figcaption>"
-    return f'<figure class="Histogram">{caption}<div class="canvas">{drawn.svg}</div>{note}</figure>'
+    if len(groups.groups) == 1:
+        inner = "".join(f'<div class="canvas">{panel.svg}</div>' for panel in drawn.panels)
+        return f'<figure class="Histogram">{caption}{inner}{note}</figure>'
+    inner = "".join(f'<div class="canvas"><p>{escape(panel.label)}</p>{panel.svg}</div>' for panel in drawn.panels)
+    summed = [panel for panel in drawn.panels if panel.summary is not None]
+    numbers = _summaries(drawn.title, summed, groups)
+    return f'<figure class="Histogram grouped">{caption}<div class="panels">{inner}</div>{numbers}{note}</figure>'
+
+
+def _summaries(title: str, panels: Sequence[Panel], groups: Groups) -> str:
+    """Return the table of the groups' numbers, summed up."""
+    if not panels:
+        return ""
+    values = {groups.label(group): group.values for group in groups.groups}
+    rows = [
+        [*map(escape, values[panel.label]), number(one.count), *(f"{value:.4g}" for value in _numbers(one))]
+        for panel in panels
+        if (one := panel.summary) is not None
+    ]
+    head = [*(f'<span class="parameter">{escape(key)}</span>' for key in groups.keys), "count", "mean"]
+    head += ["standard error", "standard deviation", "least", "median", "greatest"]
+    return table(head, rows, f"{title}, summed up", [True] * len(head))
+
+
+def _numbers(one: Summary) -> tuple[float, ...]:
+    return one.mean, one.error, one.deviation, one.least, one.median, one.greatest
 
 
 def _headlines(one: Findings) -> Integers:

@@ -44,7 +44,7 @@ def picture_data(picture: Curve | HeatMap | Strip, findings: Findings, points: P
     if not len(findings.table):
         return "There are no rows."
     if isinstance(picture, Curve):
-        data = _curve(picture, findings, points)
+        data = _curve(picture, findings, points, other)
     elif isinstance(picture, HeatMap):
         data = _heat_map(picture, findings, points)
     else:
@@ -75,7 +75,7 @@ def _evenly(count: int, wanted: int, *, log: bool = False) -> Integers:
 # ---- curves ------------------------------------------------------------------------------------------------------------------
 
 
-def _curve(picture: Curve, findings: Findings, points: Points) -> Data | str:
+def _curve(picture: Curve, findings: Findings, points: Points, other: OtherTables) -> Data | str:
     keys, groups = _line_keys(picture, findings)
     order = np.argsort(keys, kind="stable")
     ends = np.cumsum(np.bincount(keys))
@@ -88,7 +88,32 @@ def _curve(picture: Curve, findings: Findings, points: Points) -> Data | str:
     rows = [one[_evenly(len(one), _STEPS, log=picture.log_x)] for one in rows]
     if longest > _STEPS:
         notes.append(f"At most {_STEPS} of up to {number(longest)} steps of a line are drawn.")
-    return _lines(picture, findings, points, rows, notes)
+    data = _lines(picture, findings, points, rows, _Clock(other("progress") if picture.timed else None))
+    return data if isinstance(data, str) else {**data, "notes": notes}
+
+
+class _Clock:
+    """How long each point had taken when so much was done, as its `Progress` was stamped."""
+
+    def __init__(self, progress: Findings | None) -> None:
+        self._stamps: dict[int, tuple[Floats, Floats]] = {}
+        if progress is None or not len(progress.table):
+            return
+        done, elapsed = _numbers(progress.table["done"]), _numbers(progress.table["elapsed_s"])
+        order = np.lexsort((elapsed, done, progress.owner))
+        owners, first = np.unique(progress.owner[order], return_index=True)
+        for owner, rows in zip(owners.tolist(), np.split(order, first[1:]), strict=True):
+            self._stamps[owner] = done[rows], elapsed[rows]
+
+    def __bool__(self) -> bool:
+        return bool(self._stamps)
+
+    def seconds(self, owner: int, steps: Floats) -> list[float | None]:
+        """Return the seconds at each step, between two stamps in proportion; None where nothing was stamped."""
+        if owner not in self._stamps:
+            return [None] * len(steps)
+        done, elapsed = self._stamps[owner]
+        return [_short(value) for value in np.interp(steps, done, elapsed, np.nan, np.nan).tolist()]
 
 
 def _line_keys(picture: Curve, findings: Findings) -> tuple[Integers, int]:
@@ -104,7 +129,7 @@ def _line_keys(picture: Curve, findings: Findings) -> tuple[Integers, int]:
     return np.argsort(np.argsort(first))[inverse], len(first)
 
 
-def _lines(picture: Curve, findings: Findings, points: Points, rows: Sequence[Integers], notes: list[str]) -> Data | str:
+def _lines(picture: Curve, findings: Findings, points: Points, rows: Sequence[Integers], clock: _Clock) -> Data | str:
     taken = findings.table.select(sorted({picture.x, *picture.y, *picture.by})).take(pa.array(np.concatenate(rows)))
     x, ys = _numbers(taken[picture.x]), {name: _numbers(taken[name]) for name in picture.y}
     by = {name: [cell_text(value) for value in taken[name].to_pylist()] for name in picture.by}
@@ -112,15 +137,19 @@ def _lines(picture: Curve, findings: Findings, points: Points, rows: Sequence[In
     varied = points.varied(np.unique(owners))
     shared: dict[bytes, int] = {}
     xs: list[list[float | None]] = []
+    seconds: list[list[float | None]] = []
     lines = []
     start = 0
     for one, owner in zip(rows, owners.tolist(), strict=True):
         stop = start + len(one)
         sort = np.argsort(x[start:stop], kind="stable")
         steps = x[start:stop][sort]
-        place = shared.setdefault(steps.tobytes(), len(xs))
+        key = steps.tobytes() + (owner.to_bytes(8) if clock else b"")
+        place = shared.setdefault(key, len(xs))
         if place == len(xs):
             xs.append([_short(value) for value in steps.tolist()])
+            if clock:
+                seconds.append(clock.seconds(owner, steps))
         said = [column[start] for column in by.values()] + [parameter.text(owner) for parameter in varied]
         for name, y in ys.items():
             if np.isfinite(y[start:stop]).any():
@@ -135,7 +164,7 @@ def _lines(picture: Curve, findings: Findings, points: Points, rows: Sequence[In
         "log": [picture.log_x, picture.log_y],
         **_differing(["column", *by, *(one.name for one in varied)], lines),
         "xs": xs,
-        "notes": notes,
+        **({"seconds": seconds} if any(value is not None for one in seconds for value in one) else {}),
     }
 
 

@@ -25,12 +25,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
-from math import comb, floor, prod
+from math import floor, lcm, prod
 from typing import Any
 
 from flint import fmpq, fmpz_poly
 
 from solvers.equilibrium.expressions import write_polynomial
+from solvers.errors import InfeasibleGame
 
 Range = tuple[Fraction, Fraction]
 Polynomial = Any  # fmpz_mpoly or fmpz_poly; FLINT is untyped
@@ -49,9 +50,29 @@ class Factor:
 
 
 def factors_of(poly: Polynomial) -> tuple[Factor, ...]:
-    """Return the factors of a polynomial that is not 0, without constants and multiplicities."""
+    """Return the factors of a polynomial that is not 0, without constants and multiplicities.
+
+    Raises
+    ------
+    InfeasibleGame
+        If two factors in several parameters have the same powers and coefficients from 2^31: python-flint (0.9) cannot sort them.
+    """
     names = poly.context().names()
-    return tuple(Factor(integer_text(one, names), one) for one, _ in poly.factor()[1])
+    used = [place for place, degree in enumerate(map(int, poly.degrees())) if degree > 0]
+    if len(used) == 1:  # FLINT's own polynomials in one variable are sorted without that limit
+        found = [_in_many(one, poly.context(), used[0]) for one, _ in in_one(poly, used[0]).factor()[1]]
+    else:
+        try:
+            found = [one for one, _ in poly.factor()[1]]
+        except OverflowError as error:
+            what = f"a polynomial of degree {int(poly.total_degree())} could not be factored, for its coefficients are too large"
+            raise InfeasibleGame(f"{what}; payoffs of fewer digits would do") from error
+    return tuple(Factor(integer_text(one, names), one) for one in found)
+
+
+def _in_many(poly: Polynomial, context: Any, place: int) -> Polynomial:
+    others = len(context.names()) - 1 - place
+    return context.from_dict({(0,) * place + (power,) + (0,) * others: one for power, one in enumerate(poly.coeffs()) if one})
 
 
 def integer_text(poly: Polynomial, names: Sequence[str]) -> str:
@@ -194,20 +215,33 @@ def may_vanish(poly: Polynomial, ranges: Sequence[Range]) -> bool:
     >>> may_vanish(2 - a - b, unit), may_vanish(1 - a - b, unit)
     (False, True)
     """
-    degrees = [int(one) for one in poly.degrees()]
-    coefficients: dict[tuple[int, ...], Fraction] = {exponents: Fraction(one) for exponents, one in integer_terms(poly)}
-    for place, ((low, high), degree) in enumerate(zip(ranges, degrees, strict=True)):
-        # in u, which runs from 0 to 1: (low + (high - low) u)^e, then from powers to Bernstein's basis
-        moved: dict[tuple[int, ...], Fraction] = {}
-        for exponents, coefficient in coefficients.items():
-            power = exponents[place]
-            for k in range(power + 1):
-                share = coefficient * comb(power, k) * low ** (power - k) * (high - low) ** k / comb(degree, k)
-                for i in range(k, degree + 1):
-                    key = (*exponents[:place], i, *exponents[place + 1 :])
-                    moved[key] = moved.get(key, Fraction()) + share * comb(i, k)
-        coefficients = moved
-    return min(coefficients.values()) < 0 < max(coefficients.values())
+    terms = dict(integer_terms(poly))
+    for place, (around, degree) in enumerate(zip(ranges, map(int, poly.degrees()), strict=True)):
+        lines: dict[tuple[int, ...], list[int]] = {}  # coefficients in this parameter, by the exponents of the others
+        for exponents, coefficient in terms.items():
+            others = (*exponents[:place], 0, *exponents[place + 1 :])
+            lines.setdefault(others, [0] * (degree + 1))[exponents[place]] = coefficient
+        terms = {
+            (*others[:place], power, *others[place + 1 :]): one
+            for others, line in lines.items()
+            for power, one in enumerate(_bernstein(line, around))
+        }
+    return min(terms.values()) < 0 < max(terms.values())
+
+
+def _bernstein(coefficients: list[int], around: Range) -> list[int]:
+    """Return a polynomial's Bernstein coefficients over an interval, last first, each times its binomial and one positive number.
+
+    With x = low + u (high - low) and u = 1 / (1 + v) they are the coefficients of (1 + v)^d p(x) by powers of v.
+    """
+    low, high = around
+    scale = lcm(low.denominator, high.denominator)
+    degree = len(coefficients) - 1
+    scaled = fmpz_poly([one * scale ** (degree - power) for power, one in enumerate(coefficients)])
+    moved = scaled(fmpz_poly([int(low * scale), int((high - low) * scale)]))  # p(low + u (high - low)) scale^d
+    turned = fmpz_poly([int(moved[power]) for power in range(degree, -1, -1)])
+    shifted = turned(fmpz_poly([1, 1]))
+    return [int(shifted[power]) for power in range(degree + 1)]
 
 
 def in_one(poly: Polynomial, parameter: int = 0) -> Polynomial:

@@ -14,7 +14,7 @@ What it cannot do: list every dominating mixture; it names one, a pure one where
 
 References
 ----------
-Luce and Raiffa, "Games and Decisions", 1957, section 4.11 and appendix 1. Pearce, "Rationalizable strategic behavior and the
+Luce and Raiffa, "Games and Decisions", 1957. Pearce, "Rationalizable strategic behavior and the
 problem of perfection", Econometrica 52, 1984, lemmas 3 and 4.
 """
 

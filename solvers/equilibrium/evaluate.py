@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from solvers.contract import Checkpoint, FrozenMap, Progress, Result, Workers
 from solvers.equilibrium.tables import rounded
-from solvers.errors import ConfigError, InfeasibleGame, did_you_mean
+from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame, did_you_mean
 from solvers.forms import MatrixGame
 from solvers.schema import HeatMap, TableInfo, column, exact, table_schema
 
@@ -125,7 +125,7 @@ class Evaluate:
         """
         misfit = self._misfit(game)
         if misfit is not None:
-            raise InfeasibleGame(misfit)
+            raise InfeasibleGame(str(misfit.under("solver")))
         x, y = _mixture(self.x, game.row_actions), _mixture(self.y, game.column_actions)
         earned = [_dot(row, y) for row in game.payoffs]
         paid = [-_dot(entries, x) for entries in zip(*game.payoffs, strict=True)]
@@ -154,7 +154,7 @@ class Evaluate:
         }
         yield Result(tables)
 
-    def refuses(self, game: Any) -> str | None:
+    def refuses(self, game: Any) -> ImpossiblePairing | None:
         """Say which mixture does not fit; None if both do, or if it takes solving to know."""
         shape: tuple[int, int] | None = getattr(game, "shape", None)
         if shape is None or (self.x is None and self.y is None):
@@ -169,18 +169,20 @@ class Evaluate:
         m, n = getattr(game, "shape", (3, 3))
         return float(2e-4 + 1e-6 * m * n)
 
-    def _misfit(self, game: MatrixGame) -> str | None:
-        for path, given, names in (("x", self.x, game.row_actions), ("y", self.y, game.column_actions)):
+    def _misfit(self, game: MatrixGame) -> ImpossiblePairing | None:
+        for path, given, kind, names in (("x", self.x, "row", game.row_actions), ("y", self.y, "column", game.column_actions)):
             unknown = [name for name in given if name not in names] if isinstance(given, Mapping) else []
             if unknown:
-                return f"solver.{path}.{unknown[0]}: the game has no such action ({did_you_mean(unknown[0], names)})"
+                return ImpossiblePairing(
+                    f"{path}.{unknown[0]}", f"the name of a {kind} of the game", repr(unknown[0]), did_you_mean(unknown[0], names)
+                )
         return _lengths(self.x, self.y, game.shape)
 
 
-def _lengths(x: Given, y: Given, shape: tuple[int, int]) -> str | None:
+def _lengths(x: Given, y: Given, shape: tuple[int, int]) -> ImpossiblePairing | None:
     for path, given, count, kind in (("x", x, shape[0], "row"), ("y", y, shape[1], "column")):
         if isinstance(given, tuple) and len(given) != count:
-            return f"solver.{path} needs {count} numbers, one for each {kind}, and has {len(given)}"
+            return ImpossiblePairing(path, f"a list of {count}, a probability for each {kind} of the game", f"{len(given)}")
     return None
 
 

@@ -19,6 +19,7 @@ linear algebra", 1967).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 
 from solvers.contract import Checkpoint, Progress, Result, Workers
-from solvers.errors import ConfigError, InfeasibleGame
+from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import Matrix, MatrixGame
 from solvers.schema import TableInfo, column, exact, table_schema
 
@@ -46,6 +47,7 @@ MOST_OUTCOMES = 100
 _BLOCK = 1_000_000
 _SAFE_BITS = 62
 _SECONDS_AN_ENTRY = 2e-8
+_WOULD_DO = "support_enumeration and exact_lp find the optimal strategies themselves"
 
 GRID_OPTIMA = table_schema(
     [
@@ -126,7 +128,7 @@ class GridSearch:
         """
         too_many = self._too_many(game.shape)
         if too_many is not None:
-            raise InfeasibleGame(too_many)
+            raise InfeasibleGame(str(too_many))
         gains, scale = _scaled(game.payoffs)
         losses = [[-gain for gain in gains_of_column] for gains_of_column in zip(*gains, strict=True)]
         value = game_value(game.payoffs)
@@ -149,7 +151,7 @@ class GridSearch:
             {"strategies": strategies, "tied_rows": len(mixtures[0]), "tied_columns": len(mixtures[1])},
         )
 
-    def refuses(self, game: Any) -> str | None:
+    def refuses(self, game: Any) -> str | ImpossiblePairing | None:
         """Say that the grid is too large; None if it is not or the game does not tell its `shape`."""
         shape: tuple[int, int] | None = getattr(game, "shape", None)
         return self._too_many(shape) if shape is not None else None
@@ -166,17 +168,20 @@ class GridSearch:
         """Return by what integer payoffs are scaled further because strategies are counted in steps."""
         return self.steps * (self.steps if self.opponent == "grid" else 1)
 
-    def _too_many(self, shape: tuple[int, int]) -> str | None:
-        would_do = "support_enumeration and exact_lp find the optimal strategies themselves"
+    def _too_many(self, shape: tuple[int, int]) -> str | ImpossiblePairing | None:
         counts = [_count(self.steps, actions) for actions in shape]
         for actions, count in zip(shape, counts, strict=True):
             most = min(MOST_STRATEGIES, MOST_ENTRIES // actions)
             if count > most:
-                said = f"{actions} actions in steps of 1/{self.steps} make {_counted(count)} strategies"
-                return f"{said}, at most {most:,} are tried; {would_do}"
+                said = f"they make {_counted(count)} strategies, at most {most:,} are tried; {_WOULD_DO}"
+                steps = _most_steps(actions, most)
+                if not steps:
+                    return f"{actions} actions are too many for any grid: {said}"
+                return ImpossiblePairing("steps", f"at most {steps:,} with {actions} actions", f"{self.steps:,}", said)
         if self.opponent == "grid" and counts[0] * counts[1] > MOST_MEETINGS:
             met = f"{counts[0]:,} x {counts[1]:,} = {counts[0] * counts[1]:,} pairs of strategies meet"
-            return f"{met}, at most {MOST_MEETINGS:,} are tried; opponent=pure finds the same"
+            hint = f"{met}, at most {MOST_MEETINGS:,} are tried"
+            return ImpossiblePairing("opponent", f"pure with steps={self.steps}, which finds the same", "grid", hint)
         return None
 
     def _worst_cases(self, earned: Integers) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -191,6 +196,11 @@ class GridSearch:
             strategies = mine[start : start + block]
             outcomes = strategies.astype(kind) @ payoffs
             yield strategies, (outcomes if replies is None else outcomes @ replies).min(axis=1)
+
+
+def _most_steps(actions: int, most: int) -> int:
+    """Return the finest grid that has not more strategies than `most`; 0 if there is none."""
+    return bisect_right(range(MOST_STRATEGIES), most, key=lambda steps: _count(steps, actions)) - 1
 
 
 def compositions(total: int, parts: int) -> np.ndarray:

@@ -182,4 +182,7 @@ def _least(tableau: Tableau) -> int:
 def _too_large(rows: int, columns: int) -> str | None:
     if rows + columns <= MOST_ACTIONS:
         return None
-    return f"both players of a game of {rows} x {columns} have more than {MOST_ACTIONS} actions together; try lemke_howson or pure"
+    return (
+        f"both players of a game of {rows} x {columns} have {rows + columns} actions together, at most {MOST_ACTIONS} are taken; "
+        "lemke_howson takes twice as many, pure any number"
+    )

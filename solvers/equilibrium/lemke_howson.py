@@ -28,7 +28,7 @@ import pyarrow as pa
 from solvers.contract import Checkpoint, Progress, Result, Stop, Workers
 from solvers.equilibrium.tableau import Tableau, best_reply_polytopes
 from solvers.equilibrium.tables import BIMATRIX_EQUILIBRIA, Weights, bimatrix_table, probabilities
-from solvers.errors import ConfigError, InfeasibleGame
+from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import BimatrixGame
 from solvers.schema import TableInfo, column, exact, table_schema
 
@@ -92,7 +92,7 @@ class LemkeHowson:
         """
         refused = self._refuses(*game.shape)
         if refused is not None:
-            raise InfeasibleGame(refused)
+            raise InfeasibleGame(str(refused))
         labels = range(sum(game.shape)) if self.labels == "all" else [self.labels]
         polytopes = best_reply_polytopes(game)
         walks: list[Walk] = []
@@ -113,7 +113,7 @@ class LemkeHowson:
         metrics = {"equilibria": table.num_rows, "steps": sum(len(walk.path) for walk in walks)}
         yield Result({"bimatrix_equilibria": table, "lemke_howson": _table(game, table, walks)}, metrics, complete)
 
-    def refuses(self, game: Any) -> str | None:
+    def refuses(self, game: Any) -> str | ImpossiblePairing | None:
         """Say that a game is too large or has no such label; None if it does not tell its `shape`."""
         shape: tuple[int, int] | None = getattr(game, "shape", None)
         return self._refuses(*shape) if shape is not None else None
@@ -124,13 +124,14 @@ class LemkeHowson:
         paths = m + n if self.labels == "all" else 1
         return _SECONDS_A_STEP * paths * (m + n) * m * n
 
-    def _refuses(self, rows: int, columns: int) -> str | None:
+    def _refuses(self, rows: int, columns: int) -> str | ImpossiblePairing | None:
         if rows + columns > MOST_ACTIONS:
             return (
                 f"a game of {rows} x {columns} actions has {rows + columns} labels, at most {MOST_ACTIONS} are followed; try pure"
             )
         if self.labels != "all" and self.labels >= rows + columns:
-            return f"label {self.labels} is none of a game of {rows} x {columns} actions: they are 0 to {rows + columns - 1}"
+            wanted = f"all, or a label of a game of {rows} x {columns} actions, 0 to {rows + columns - 1}"
+            return ImpossiblePairing("labels", wanted, str(self.labels))
         return None
 
 

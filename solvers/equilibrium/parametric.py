@@ -16,9 +16,11 @@ for two parameters the regions between two bounds over an interval of the first 
 has no area; the value is continuous, so on borders it is the limit of both sides. Where a game is degenerate in a whole piece
 (equal rows, say) it has many equilibria there; the map shows one, that of the first kernel known, and says `unique = false`.
 
-Cannot do: three parameters; games beyond about 5 x 5 with two parameters, 7 x 7 with one: use `support_enumeration` over a grid
-(`sweep.grid`). The cost is that of the curves' resultants, which grows with the square of their number and much faster with their
-degree.
+Cannot do: three parameters; games beyond 5 x 5 with two parameters, 7 x 7 with one; high degrees of large games: use
+`support_enumeration` over a grid (`sweep.grid`). With two parameters the cost is that of the points in which curves meet: their
+number grows with the square of the curves' number and of their degree. Games with structure need few curves, games whose every
+entry is a polynomial of its own need many: a 5 x 5 game of the first kind takes a second, one of the second kind minutes, or it is
+given up once its curves are known.
 
 References
 ----------
@@ -32,7 +34,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, pairwise, product
-from math import comb, lcm
+from math import comb, isqrt, lcm
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,8 +68,14 @@ from solvers.schema import TableInfo, column, exact, table_schema
 
 MOST_KERNELS = {1: 3431, 2: 251}
 """More square submatrices than this are refused, by the number of parameters: 7 x 7 and 5 x 5 actions still pass."""
+MOST_WORK = 40_000_000
+"""So are games of one parameter whose kernels, times the squared degree of their determinants, are more than this."""
+MOST_DEGREE = 24
+"""So are games of two parameters whose determinants may have a larger total degree than this."""
 MOST_CURVES = 80
 """A map of two parameters that needs more curves than this is given up."""
+MOST_MEETINGS = 10_000
+"""So is one whose curves may meet in more points than this, by Bezout's bound."""
 
 CELLS = table_schema(
     [
@@ -121,7 +129,9 @@ Point = tuple[Fraction, ...]
 class Parametric:
     """Find the exact map of a game with one or two parameters.
 
-    One parameter: milliseconds to seconds. Two: 3 x 3 a second or less, 4 x 4 linear in the parameters up to minutes.
+    With a polynomial of its own in every entry, and one parameter: 3 x 3 of degree 60 takes 3 s, 5 x 5 of degree 20 3 s and of
+    degree 60 a minute or two, 7 x 7 of degree 10 half a minute. With two: 2 x 2 of degree 12 5 s; 3 x 3 of degree 1 a second, 3
+    some 7 s, 6 a minute; 4 x 4 of degree 1 up to a minute; 5 x 5 more than two minutes, or it is given up.
     """
 
     version: ClassVar[int] = 1
@@ -139,7 +149,7 @@ class Parametric:
         InfeasibleGame
             If there are too many parameters, kernels or curves.
         """
-        refused = _too_large(game.shape, len(game.parameters))
+        refused = _too_large(game.shape, len(game.parameters)) or _too_steep(game)
         if refused is not None:
             raise InfeasibleGame(refused)
         atlas = _Atlas(game)
@@ -151,26 +161,47 @@ class Parametric:
         yield Result(_tables(game, pieces), {"kernels": len(atlas.solutions), "curves": len(atlas.curves), "rounds": rounds})
 
     def refuses(self, game: Any) -> str | None:
-        """Say that a game is too large; None if it is not or does not tell its `shape` and `parameters`."""
+        """Say that a game is too large, or its degree too high; None if not, or if it does not tell `shape` and `parameters`."""
         shape, parameters = getattr(game, "shape", None), getattr(game, "parameters", None)
-        return _too_large(shape, len(parameters)) if shape and parameters else None
+        if not (shape and parameters):
+            return None
+        return _too_large(shape, len(parameters)) or _too_steep(game.form(ParametricGame))
 
     def cost(self, game: Any) -> float:
         """Return rough seconds."""
         form = game.form(ParametricGame)
         kernels = min(comb(sum(form.shape), form.shape[0]), max(MOST_KERNELS.values()))
-        return float(kernels ** len(form.parameters)) * 1e-3
+        work = float(kernels * determinant_degree(form) ** 2)
+        return 0.1 + (1e-6 * work if len(form.parameters) == 1 else 0.03 * work)
+
+
+_INSTEAD = "support_enumeration over a grid of values (sweep.grid)"
 
 
 def _too_large(shape: tuple[int, int], parameters: int) -> str | None:
-    instead = "support_enumeration over a grid of values (sweep.grid) would do"
     if parameters not in MOST_KERNELS:
-        return f"a map has one or two parameters, not {parameters}; {instead}"
+        return f"a map has one or two parameters, not {parameters}; {_INSTEAD} would do"
     kernels = comb(shape[0] + shape[1], shape[0]) - 1
     if kernels <= MOST_KERNELS[parameters]:
         return None
     said = f"a game of {shape[0]} x {shape[1]} actions has {kernels:,} square submatrices"
-    return f"{said}, at most {MOST_KERNELS[parameters]:,} are tried with {parameters} parameters; {instead}"
+    return f"{said}, at most {MOST_KERNELS[parameters]:,} are tried with {parameters} parameters; {_INSTEAD} would do"
+
+
+def _too_steep(game: ParametricGame) -> str | None:
+    degree, (m, n) = determinant_degree(game), game.shape
+    most = MOST_DEGREE if len(game.parameters) > 1 else isqrt(MOST_WORK // (comb(m + n, m) - 1))
+    if degree <= most:
+        return None
+    said = f"determinants of this game of {m} x {n} actions may have degree {degree} in {' and '.join(game.parameters)}"
+    return f"{said}, at most {most} is looked at; polynomials of smaller degree would do, or {_INSTEAD}"
+
+
+def determinant_degree(game: ParametricGame) -> int:
+    """Return a bound on the total degree of square submatrices' determinants: the sum of all rows' largest, or all columns'."""
+    degrees: list[list[int]] = [[max((sum(powers) for powers, _ in entry), default=0) for entry in row] for row in game.payoffs]
+    columns: list[tuple[int, ...]] = list(zip(*degrees, strict=True))
+    return min(sum(map(max, degrees)), sum(map(max, columns)))
 
 
 # ---- kernels -----------------------------------------------------------------------------------------------------------------
@@ -397,9 +428,20 @@ class _Atlas:
                 self.solutions[kernel] = solve_kernel(self.payoffs, self.scale, kernel, self.game.ranges)
         found = (factor for solution in self.solutions.values() for factor in solution.factors)
         self.curves = dict.fromkeys(sorted(found, key=lambda factor: factor.text))
-        if len(self.curves) > MOST_CURVES and len(self.game.parameters) > 1:
-            raise InfeasibleGame(f"the map needs at least {len(self.curves)} curves, at most {MOST_CURVES} are cut with each other")
+        if len(self.game.parameters) > 1:
+            self.refuse_many()
         return len(self.solutions) > before
+
+    def refuse_many(self) -> None:
+        """Give up before the curves are cut with each other, if they are too many or of too high degrees."""
+        if len(self.curves) > MOST_CURVES:
+            said = f"the map needs at least {len(self.curves)} curves, at most {MOST_CURVES} are cut with each other"
+            raise InfeasibleGame(f"{said}; {_INSTEAD} would do")
+        degrees = [int(curve.poly.total_degree()) for curve in self.curves]
+        meetings = sum(one * other for one, other in combinations(degrees, 2))
+        if meetings > MOST_MEETINGS:
+            said = f"the map needs {len(degrees)} curves or more, which may meet in {meetings:,} points"
+            raise InfeasibleGame(f"{said}, at most {MOST_MEETINGS:,} are looked for; {_INSTEAD} would do")
 
     def solution_at(self, point: Point) -> Solution | None:
         """Return the first known solution, smallest kernel first, that is an equilibrium there; a strict one is the only one."""

@@ -46,12 +46,19 @@ class Vertices:
     ----------
     labels
         A bit set for each vertex.
-    weights
-        The vertex times some positive integer, `[m]` integers for each.
+    points
+        `[vertices, m]` entries of `words`, or Python's integers (dtype object): each vertex times some positive integer. They stay
+        as the walk left them, for few are asked for, and thousands of tuples more would often have Python look through all
+        objects of the process for garbage, longer than the walk takes.
     """
 
     labels: list[int]
-    weights: list[tuple[int, ...]]
+    points: Entries
+
+    def weights(self, index: int) -> tuple[int, ...]:
+        """Return a vertex times some positive integer, `[m]` integers."""
+        (weights,) = unpack(self.points[index : index + 1])
+        return tuple(weights)
 
 
 def most_vertices(variables: int, inequalities: int) -> int:
@@ -118,7 +125,7 @@ def _walk_long(inequalities: Sequence[Sequence[int]]) -> Iterator[int | Vertices
         steps.append((row, column))
         places.append(0)
         found[tableau.tight_or_degenerate()] = tableau.weights(range(variables))
-    yield Vertices(list(found), list(found.values()))
+    yield Vertices(list(found), np.array(list(found.values()), object))
 
 
 # ---- int64 -------------------------------------------------------------------------------------------------------------------
@@ -157,7 +164,7 @@ def _walk_short(inequalities: Sequence[Sequence[int]], *, long: bool = False) ->
     labels = tight[first, 0].tolist()
     for word in range(1, words):
         labels = [one | (more << (_WORD * word)) for one, more in zip(labels, tight[first, word].tolist(), strict=True)]
-    yield Vertices(labels, [tuple(point) for point in unpack(points[first])])
+    yield Vertices(labels, points[first])
 
 
 def _longer(array: Entries, room: int) -> Entries:

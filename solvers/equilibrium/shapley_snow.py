@@ -20,7 +20,7 @@ References
 ----------
 Shapley and Snow, "Basic solutions of discrete games", Contributions to the Theory of Games I, 1950. Karlin, "Mathematical Methods
 and Theory in Games, Programming, and Economics", 1959, chapter 2.
-Ours: shared bordered minors, the bound, the early end at a strict equilibrium.
+Ours: shared bordered minors, the bound, no look at single entries without a saddle point, the early end at a strict equilibrium.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb, factorial, lcm
 from typing import Any, ClassVar
 
@@ -50,15 +51,14 @@ _MOST = 2**62
 _SECONDS_A_PAIR = 1e-7
 _SECONDS_A_GAME = 2e-5
 
-Integers = npt.NDArray[np.int64]
-Subsets = tuple[Integers, Integers]
+Subsets = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
 class ShapleySnow:
     """Look at every square submatrix; exact, complete, batched.
 
-    Costs some 50 ns for each of the C(m + n, m) - 1 submatrices (3 x 3: 19, about 1 us a game; 8 x 8: 12,869, about 1 ms), and
+    Costs some 40 ns for each of the C(m + n, m) - 1 submatrices (3 x 3: 19, below 1 us a game; 8 x 8: 12,869, half a ms), and
     4 us a game for its text. Beyond 64-bit integers it takes some hundred times as long.
     """
 
@@ -177,10 +177,33 @@ def extreme_strategies(payoffs: npt.NDArray[Any], scales: Sequence[int]) -> Extr
 
 @functools.cache
 def subsets(count: int) -> Subsets:
-    """Return all subsets of 0..count-1 as bit masks, smaller ones first, and where those of each size begin (and end)."""
-    masks = sorted(range(1 << count), key=lambda mask: (mask.bit_count(), mask))
+    """Return all subsets of 0..count-1, smaller ones first, those of one size by their largest members.
+
+    Returns
+    -------
+    order
+        `[2^count, count]`, the members of each subset, then those outside, both rising.
+    without
+        `[2^count, count]`, which subset it is without its k-th member (0 beyond its size).
+    starts
+        `[count + 2]`, where the subsets of each size begin, and the end.
+
+    Notes
+    -----
+    What only indexes arrays is unsigned, so that compiled code need not ask whether an index counts from the end.
+
+    Examples
+    --------
+    >>> order, without, starts = subsets(2)
+    >>> order.tolist(), without.tolist(), starts.tolist()
+    ([[0, 1], [0, 1], [1, 0], [0, 1]], [[0, 0], [0, 0], [0, 0], [2, 1]], [0, 1, 3, 4])
+    """
+    ranked = [one for size in range(count + 1) for one in sorted(combinations(range(count), size), key=lambda one: one[::-1])]
+    rank = {one: place for place, one in enumerate(ranked)}
+    order = [one + tuple(k for k in range(count) if k not in one) for one in ranked]
+    without = [[rank[one[:k] + one[k + 1 :]] if k < len(one) else 0 for k in range(count)] for one in ranked]
     starts = np.cumsum([0, *(comb(count, size) for size in range(count + 1))])
-    return np.array(masks, np.int64), starts.astype(np.int64)
+    return np.array(order, np.uint64), np.array(without, np.uint64), starts.astype(np.int64)
 
 
 # ---- the kernel: compiled for 64-bit integers, run as it stands on Python's ----------------------------------------------------
@@ -191,36 +214,43 @@ def _find(payoffs: Any, row_subsets: Any, column_subsets: Any) -> Any:  # noqa: 
 
     Strategies are weights in lowest terms, of each game in falling order of their probabilities.
     """
-    rows, row_starts = row_subsets
-    columns, column_starts = column_subsets
+    row_order, rows_without, row_starts = row_subsets
+    column_order, columns_without, column_starts = column_subsets
     games, m, n = payoffs.shape
     kind = payoffs.dtype
+    a, across = np.empty((m, n), kind), np.empty((n, m), kind)  # one game, and transposed
     under_row = np.empty((1 << m, 1 << n), kind)  # [I, J], |J| = |I| + 1: the determinant of I x J under a row of ones
     beside_column = np.empty((1 << n, 1 << m), kind)  # [J, I], |I| = |J| + 1: of I x J beside a column of ones
+    under_row[0], beside_column[0] = 1, 1
     x, y = np.empty(m, kind), np.empty(n, kind)
     xs, ys = np.empty((games + 64, m), kind), np.empty((games + 64, n), kind)
     x_counts, y_counts = np.zeros(games, np.int64), np.zeros(games, np.int64)
     value = np.empty((games, 2), kind)
     x_end = y_end = 0
     for game in range(games):
-        a = payoffs[game]
+        for i in range(m):
+            for j in range(n):
+                a[i, j] = across[j, i] = payoffs[game, i, j]
         x_start, y_start = x_end, y_end
         unique = False
-        for size in range(1, min(m, n) + 1):
-            _expand(a, under_row, row_subsets, column_subsets, size)
-            _expand(a.T, beside_column, column_subsets, row_subsets, size)
+        for size in range(1 if _has_saddle(a, across) else 2, min(m, n) + 1):
+            if size > 1:
+                _expand(a, under_row, row_subsets, column_subsets, size)
+                _expand(across, beside_column, column_subsets, row_subsets, size)
             for i in range(row_starts[size], row_starts[size + 1]):
                 for j in range(column_starts[size], column_starts[size + 1]):
-                    if not _weigh(under_row, rows[i], columns[j], x) or not _weigh(beside_column, columns[j], rows[i], y):
+                    if not _weigh(under_row, row_order[i], rows_without[i, :size], j, x):
                         continue
-                    tight_columns, earned = _guaranteed(a.T, x, columns[j], 1)
+                    if not _weigh(beside_column, column_order[j], columns_without[j, :size], i, y):
+                        continue
+                    tight_columns, earned = _guaranteed(across, x, column_order[j], size, 1)
                     if tight_columns == 0:
                         continue
-                    tight_rows, _ = _guaranteed(a, y, rows[i], -1)
+                    tight_rows, _ = _guaranteed(a, y, row_order[i], size, -1)
                     if tight_rows == 0:
                         continue
                     if x_start == x_end:
-                        total = x.sum()
+                        total = _sum(x)
                         divisor = _gcd(abs(earned), total)
                         value[game, 0], value[game, 1] = earned // divisor, total // divisor
                     # Strictly worse off the kernel, strictly positive on it: any other optimal strategy would have to lie in the
@@ -242,61 +272,69 @@ def _find(payoffs: Any, row_subsets: Any, column_subsets: Any) -> Any:  # noqa: 
 
 
 @register_jitable
-def _expand(a: Any, minors: Any, row_subsets: Any, column_subsets: Any, size: int) -> None:
-    """Fill in `minors[I, J]` for |J| = size, |I| = size - 1, from those of the size before, by the last row of I."""
-    rows, row_starts = row_subsets
-    columns, column_starts = column_subsets
-    if size == 1:
-        for j in range(column_starts[1], column_starts[2]):
-            minors[0, columns[j]] = 1
-        return
-    for i in range(row_starts[size - 1], row_starts[size]):
-        last = 0
-        while rows[i] >> (last + 1):
-            last += 1
-        rest = rows[i] ^ (1 << last)
-        for j in range(column_starts[size], column_starts[size + 1]):
-            total = minors[rest, columns[j] & (columns[j] - 1)] * 0
-            sign = 1 if size % 2 else -1
-            for column in range(a.shape[1]):
-                if columns[j] >> column & 1:
-                    total += sign * a[last, column] * minors[rest, columns[j] ^ (1 << column)]
-                    sign = -sign
-            minors[rows[i], columns[j]] = total
+def _has_saddle(a: Any, across: Any) -> Any:
+    """Say whether some row guarantees what some column concedes at most: else no single entry is a kernel."""
+    return _guaranteed_purely(a, 1) == -_guaranteed_purely(across, -1)
 
 
 @register_jitable
-def _weigh(minors: Any, inside: int, others: int, weights: Any) -> Any:
+def _guaranteed_purely(a: Any, sign: int) -> Any:
+    """Return the largest least entry of a row of `a` times `sign`."""
+    best = sign * a[0, 0]
+    for row in range(a.shape[0]):
+        least = sign * a[row, 0]
+        for place in range(1, a.shape[1]):
+            least = min(least, sign * a[row, place])
+        best = least if row == 0 else max(best, least)
+    return best
+
+
+@register_jitable
+def _expand(a: Any, minors: Any, row_subsets: Any, column_subsets: Any, size: int) -> None:
+    """Fill in `minors[I, J]` for |J| = size, |I| = size - 1, from those of the size before, by the last row of I."""
+    row_order, rows_without, row_starts = row_subsets
+    column_order, columns_without, column_starts = column_subsets
+    for i in range(row_starts[size - 1], row_starts[size]):
+        last, rest = row_order[i, size - 2], rows_without[i, size - 2]
+        for j in range(column_starts[size], column_starts[size + 1]):
+            total = a[last, column_order[j, 0]] * minors[rest, columns_without[j, 0]]
+            for k in range(1, size):  # signs alternate, the last is +
+                total = a[last, column_order[j, k]] * minors[rest, columns_without[j, k]] - total
+            minors[i, j] = total
+
+
+@register_jitable
+def _weigh(minors: Any, order: Any, without: Any, others: int, weights: Any) -> Any:
     """Set the weights that this kernel determines, 0 outside it; say whether they are determined and nonnegative."""
-    sign = 1
+    size = len(without)
     positive = negative = False
-    for place in range(len(weights)):
-        if inside >> place & 1:
-            weight = sign * minors[inside ^ (1 << place), others]
-            sign = -sign
-            weights[place] = weight
-            positive = positive or weight > 0
-            negative = negative or weight < 0
-            if positive and negative:
-                return False
-        else:
-            weights[place] = 0
+    for k in range(size):
+        weight = minors[without[k], others]
+        if k & 1:
+            weight = -weight
+        weights[order[k]] = weight
+        positive = positive or weight > 0
+        negative = negative or weight < 0
+        if positive and negative:
+            return False
     if negative:
-        for place in range(len(weights)):
-            weights[place] = -weights[place]
+        for k in range(size):
+            weights[order[k]] = -weights[order[k]]
+    for k in range(size, len(weights)):
+        weights[order[k]] = 0
     return positive or negative
 
 
 @register_jitable
-def _guaranteed(a: Any, weights: Any, kernel: int, sign: int) -> Any:
-    """Return how many rows of `a` earn the least (`sign` -1: the most) against the weights, 0 if the kernel's do not, and that."""
-    first = 0
-    while not kernel >> first & 1:
-        first += 1
-    earned = _dot(a[first], weights)
-    tight = 0
-    for row in range(len(a)):
-        more = sign * (_dot(a[row], weights) - earned)
+def _guaranteed(a: Any, weights: Any, order: Any, size: int, sign: int) -> Any:
+    """Return how many rows of `a` earn what the kernel's rows do, and that; 0 if one earns less (`sign` -1: more).
+
+    The kernel's rows, the first `size` in `order`, earn the same: their weights were made so.
+    """
+    earned = _earned(a, order[0], weights)
+    tight = size
+    for k in range(size, len(order)):
+        more = sign * (_earned(a, order[k], weights) - earned)
         if more < 0:
             return 0, earned
         tight += 1 if more == 0 else 0
@@ -304,10 +342,18 @@ def _guaranteed(a: Any, weights: Any, kernel: int, sign: int) -> Any:
 
 
 @register_jitable
-def _dot(row: Any, weights: Any) -> Any:
-    total = row[0] * weights[0]
+def _earned(a: Any, row: Any, weights: Any) -> Any:
+    total = a[row, 0] * weights[0]
     for place in range(1, len(weights)):
-        total += row[place] * weights[place]
+        total += a[row, place] * weights[place]
+    return total
+
+
+@register_jitable
+def _sum(weights: Any) -> Any:
+    total = weights[0]
+    for place in range(1, len(weights)):
+        total += weights[place]
     return total
 
 
@@ -329,11 +375,12 @@ def _doubled(strategies: Any) -> Any:
 @register_jitable
 def _insert(strategies: Any, start: int, end: int, weights: Any) -> Any:
     """Put weights, in lowest terms, into their place between start and end, if they are not there; return the new end."""
-    divisor = weights[0] * 0
-    for place in range(len(weights)):
+    divisor = weights[0]
+    for place in range(1, len(weights)):
         divisor = _gcd(divisor, weights[place])
-    for place in range(len(weights)):
-        weights[place] //= divisor
+    if divisor != 1:
+        for place in range(len(weights)):
+            weights[place] //= divisor
     at = end
     while at > start:
         order = _compare(strategies[at - 1], weights)
@@ -344,14 +391,15 @@ def _insert(strategies: Any, start: int, end: int, weights: Any) -> Any:
         at -= 1
     for place in range(end, at, -1):
         strategies[place] = strategies[place - 1]
-    strategies[at] = weights
+    for place in range(len(weights)):
+        strategies[at, place] = weights[place]
     return end + 1
 
 
 @register_jitable
 def _compare(ours: Any, theirs: Any) -> Any:
     """Compare two strategies in dictionary order of their probabilities: 1 if ours comes after theirs, 0 if they are equal."""
-    our_total, their_total = ours.sum(), theirs.sum()
+    our_total, their_total = _sum(ours), _sum(theirs)
     for place in range(len(ours)):
         order = _compare_ratios(ours[place], our_total, theirs[place], their_total)
         if order:

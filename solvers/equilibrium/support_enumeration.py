@@ -43,7 +43,7 @@ from flint import fmpz_mat
 
 from solvers.contract import Checkpoint, Progress, Result, Stop, Workers
 from solvers.equilibrium.tables import BIMATRIX_EQUILIBRIA, EQUILIBRIA, Equilibrium, Weights, bimatrix_table, equilibria_table
-from solvers.errors import InfeasibleGame
+from solvers.errors import ImpossiblePairing, InfeasibleGame
 from solvers.forms import BimatrixGame, Matrix, MatrixGame
 from solvers.schema import TableInfo, column, exact, table_schema
 
@@ -155,18 +155,18 @@ class SupportEnumeration:
             tables["supports"] = pa.Table.from_pylist(list(explanations(game)), schema=SUPPORTS)
         return tables
 
-    def refuses(self, game: Any) -> str | None:
-        """Say that a game is too large; None if it is not or does not tell its `shape`."""
+    def refuses(self, game: Any) -> str | ImpossiblePairing | None:
+        """Say that a game is too large, or so to be explained; None if it is not or does not tell its `shape`."""
         shape: tuple[int, int] | None = getattr(game, "shape", None)
         if shape is None:
             return None
+        too_many = _too_many(*shape)
         explained = (2 ** shape[0] - 1) * (2 ** shape[1] - 1)
-        if self.supports and explained > MOST_EXPLAINED:
-            return (
-                f"a game of {shape[0]} x {shape[1]} actions has {explained:,} pairs of supports of any sizes, at most "
-                f"{MOST_EXPLAINED:,} are explained; supports=false finds the equilibria alone"
-            )
-        return _too_many(*shape)
+        if too_many is None and self.supports and explained > MOST_EXPLAINED:
+            wanted = f"false for a game of {shape[0]} x {shape[1]} actions"
+            hint = f"{explained:,} pairs of supports of any sizes, at most {MOST_EXPLAINED:,} are explained"
+            return ImpossiblePairing("supports", wanted, "true", hint)
+        return too_many
 
     def cost(self, game: Any) -> float:
         """Return rough seconds; a game that knows its `shape` need not be written out for that."""
@@ -180,7 +180,7 @@ def _too_many(rows: int, columns: int) -> str | None:
         return None
     return (
         f"a game of {rows} x {columns} actions has {total:,} pairs of supports, at most {MOST_PAIRS:,} are tried; "
-        "games to about 10 x 10 are sensible; vertex_enumeration takes larger ones"
+        "games to about 10 x 10 are sensible, with vertex_enumeration to about 15 x 15"
     )
 
 

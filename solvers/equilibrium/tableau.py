@@ -146,6 +146,7 @@ def best_reply_polytopes(game: BimatrixGame) -> tuple[list[list[int]], list[list
 def _replies(choices: Matrix) -> list[list[int]]:
     """Return a line for each reply to these choices of the other player, an entry a choice."""
     scale = lcm(*(entry.denominator for choice in choices for entry in choice))
-    moved = [[int((entry - min(choice)) * scale) for entry in choice] for choice in choices]
+    whole = [[entry.numerator * (scale // entry.denominator) for entry in choice] for choice in choices]
+    moved = [[entry - least for entry in choice] for choice, least in zip(whole, map(min, whole), strict=True)]
     divisor = gcd(*(entry for choice in moved for entry in choice)) or 1
     return [[entry // divisor + 1 for entry in line] for line in zip(*moved, strict=True)]

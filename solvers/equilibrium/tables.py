@@ -32,7 +32,8 @@ EQUILIBRIA = table_schema(
         pictures=(
             HeatMap(("value_float",), "value of the game"),
             HeatMap(("x_support", "y_support"), "supports"),
-            Histogram(("value_float",), "values"),
+            Histogram(("value_float",), "value of the game", once=True),
+            Histogram(("x_support", "y_support"), "support sizes of both players", parts=True),
             Histogram(("x_support", "y_support"), "how often each pair of supports occurs"),
         ),
         about="Extreme equilibria: optimal strategies of both players that are no mixtures of others, with the value.",
@@ -63,6 +64,7 @@ BIMATRIX_EQUILIBRIA = table_schema(
             HeatMap(("u1_float",), "what player 1 gets"),
             HeatMap(("x_support", "y_support"), "supports"),
             Histogram((), "equilibria of a game", per_point=True),
+            Histogram(("x_support", "y_support"), "support sizes of both players", parts=True),
             Histogram(("x_support", "y_support"), "how often each pair of supports occurs"),
         ),
         about="Equilibria of a general-sum game. Where all extreme ones are listed (vertex and support enumeration), equilibria "

@@ -110,19 +110,22 @@ def extreme_equilibria(game: BimatrixGame) -> list[tuple[Weights, Weights]]:
 def _matching(ours: Vertices, theirs: Vertices, m: int, n: int) -> Iterator[tuple[Weights, Weights]]:
     """Yield the pairs of vertices, 0 left out, that together have all `m + n` labels."""
     everything = (1 << (m + n)) - 1
+    ours_0, theirs_0 = (1 << m) - 1, everything ^ ((1 << m) - 1)  # the labels of x = 0 and of y = 0
     low = (1 << n) - 1
     others = [(labels >> n) | ((labels & low) << m) for labels in theirs.labels]  # rows first, as in ours
     place = {labels: index for index, labels in enumerate(others)}
     crowded = [index for index, labels in enumerate(others) if labels.bit_count() > n]
-    for labels, x in zip(ours.labels, ours.weights, strict=True):
+    for index, labels in enumerate(ours.labels):
+        if labels == ours_0:
+            continue
         wanted = everything & ~labels
         if labels.bit_count() > m:
             partners = _containing(others, range(len(others)), wanted)
         else:
             partners = ([place[wanted]] if wanted in place else []) + _containing(others, crowded, wanted)
         for partner in partners:
-            if any(x) and any(theirs.weights[partner]):
-                yield x, theirs.weights[partner]
+            if others[partner] != theirs_0:
+                yield ours.weights(index), theirs.weights(partner)
 
 
 def _containing(sets: Sequence[int], among: Sequence[int], wanted: int) -> list[int]:

@@ -42,8 +42,8 @@ def pack(numbers: Sequence[Sequence[int]], *, long: bool) -> Entries:
 
 
 def unpack(entries: Entries) -> list[list[int]]:
-    """Return entries, `[n, m]`, as integers."""
-    if entries.dtype == np.int64:
+    """Return entries, `[n, m]`, or what are integers already, as integers."""
+    if entries.dtype in (np.int64, np.dtype(object)):
         numbers: list[list[int]] = entries.tolist()
         return numbers
     words = np.ascontiguousarray(entries).view(np.int64).reshape(*entries.shape, 2).tolist()

@@ -126,7 +126,7 @@ def _sequences(tree: GameTree, player: int, sequence_of: Ints) -> Sequences:
 
 def _last_own(tree: GameTree, player: int) -> Ints:
     """Return for each node the player's last slot before it, -1 if he has not moved."""
-    own = (tree.slot_before >= 0) & (tree.slot_player[tree.slot_before] == player)
+    own = np.append(tree.slot_player, 0)[tree.slot_before] == player  # the last entry stands for slot -1
     last = np.where(own, tree.slot_before, -1).astype(np.int32)
     for nodes in _levels(tree)[1:]:
         last[nodes] = np.where(own[nodes], last[nodes], last[tree.parent[nodes]])

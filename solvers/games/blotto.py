@@ -15,6 +15,7 @@ from solvers.games.payoffs import EXPORTS, as_form
 F = TypeVar("F")
 
 MOST_ACTIONS = 1500
+_MANY = 10**18  # larger numbers are told by their length
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,22 @@ class Blotto:
             if not 1 <= getattr(self, name) <= MOST_ACTIONS:
                 raise ConfigError(name, f"1 to {MOST_ACTIONS}", str(getattr(self, name)))
         if self.shape[0] > MOST_ACTIONS:
-            raise ConfigError("soldiers", f"at most {MOST_ACTIONS:,} ways to spread them", f"{self.shape[0]:,} ways")
+            raise self._too_many()
+
+    def _too_many(self) -> ConfigError:
+        """Return the refusal of the larger number, which is the one to lower."""
+        numbers = {"soldiers": self.soldiers, "fields": self.fields}
+        other, larger = sorted(numbers, key=lambda name: numbers[name])
+        most = next(one for one in range(numbers[larger], 0, -1) if _ways(**{**numbers, larger: one}) <= MOST_ACTIONS)
+        ways = self.shape[0]
+        said = f"{ways:,}" if ways < _MANY else f"some 10^{len(str(ways)) - 1}"
+        hint = f"{said} ways to spread them, at most {MOST_ACTIONS:,} are taken"
+        return ConfigError(larger, f"at most {most:,} with {other}={numbers[other]}", f"{numbers[larger]:,}", hint)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Return how many actions each player has."""
-        ways = comb(self.soldiers + self.fields - 1, self.fields - 1)
+        ways = _ways(self.soldiers, self.fields)
         return ways, ways
 
     def form(self, kind: type[F]) -> F:
@@ -81,6 +92,10 @@ class Blotto:
     def _paid(self, mine: tuple[int, ...], yours: tuple[int, ...]) -> int:
         ahead = sum((x > y) - (x < y) for x, y in zip(mine, yours, strict=True))
         return ahead if self.score == "total" else (ahead > 0) - (ahead < 0)
+
+
+def _ways(soldiers: int, fields: int) -> int:
+    return comb(soldiers + fields - 1, fields - 1)
 
 
 def _spread(soldiers: int, fields: int) -> Iterator[tuple[int, ...]]:

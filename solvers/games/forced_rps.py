@@ -16,7 +16,7 @@ from math import lcm
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 from solvers.contract import FrozenMap
-from solvers.errors import ConfigError, InfeasibleGame, did_you_mean
+from solvers.errors import ConfigError, InfeasibleGame, nearest
 from solvers.forms import BimatrixGame, Matrix, MatrixGame, Outcomes, ParametricGame
 from solvers.games.payoffs import EXPORTS, as_form, shown
 from solvers.games.polynomials import UNIT, Ranges, check_parameters, rational, ring, terms_of
@@ -108,7 +108,7 @@ class ForcedRps:
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
-            raise ConfigError("base", f"one of {', '.join(BASES)}", repr(self.base), did_you_mean(self.base, BASES))
+            raise ConfigError("base", f"one of {', '.join(BASES)}", repr(self.base), nearest(self.base, BASES))
         object.__setattr__(self, "ranges", check_parameters(self.parameters, self.ranges))
         one, two = self._base.row_moves, self._base.column_moves
         bounds = {name: (self.ranges or {}).get(name, UNIT) for name in self.parameters}
@@ -198,7 +198,7 @@ def _forced(
     letter, probability, move = short
     if probability is not None:
         if forced is not None:
-            raise ConfigError(letter, f"null where {path} is given", _said(probability), f"write it as {path}.{move}")
+            raise ConfigError(letter, f"null where game.{path} is given", _said(probability), f"write it as game.{path}.{move}")
         _interval(letter, probability, bounds)
         forced = {move: probability}
     if forced is None:
@@ -206,7 +206,8 @@ def _forced(
     least, most = Fraction(), Fraction()
     for name, one in forced.items():
         if name not in moves:
-            raise ConfigError(f"{path}.{name}", "a move", repr(name), did_you_mean(name, moves))
+            hint = f"{nearest(name, moves)} there are: {', '.join(moves)}".lstrip()
+            raise ConfigError(f"{path}.{name}", "a move", repr(name), hint)
         low, high = _interval(f"{path}.{name}", one, bounds)
         least, most = least + low, most + high
     if most > 1:

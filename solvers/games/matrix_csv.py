@@ -12,7 +12,7 @@ from solvers.errors import ConfigError
 from solvers.forms import BimatrixGame, MatrixGame, as_bimatrix
 from solvers.games.csv_format import read_csv
 from solvers.games.nfg import named
-from solvers.games.payoffs import EXPORTS, as_form, check_payoffs, not_zero_sum
+from solvers.games.payoffs import EXPORTS, as_form, not_zero_sum
 
 F = TypeVar("F")
 
@@ -32,7 +32,7 @@ class MatrixCsv:
     Raises
     ------
     ConfigError
-        If it cannot be read (with line and cell), its two blocks do not match, or names are not all different or have a "+".
+        If it cannot be read (with line, column and cell), its blocks do not match, or names are not all different or have a "+".
 
     Examples
     --------
@@ -59,7 +59,7 @@ class MatrixCsv:
         if kind is not MatrixGame:
             return None
         game = _game(self.path or PENNIES)
-        return not_zero_sum(game.a, game.b)
+        return not_zero_sum(game.a, game.b, keys=False)
 
     def form(self, kind: type[F]) -> F:
         """Return the game, `[m, n]`."""
@@ -69,14 +69,11 @@ class MatrixCsv:
 @lru_cache(maxsize=32)
 def _game(file: File) -> BimatrixGame:
     try:
-        first, *others = read_csv(file.data)
+        first, *others = read_csv(file.data, file.name)
         m, n = len(first.payoffs), len(first.payoffs[0])
         rows, columns = named(first.row_names, "r", m), named(first.column_names, "c", n)
         for other in others:
-            check_payoffs("", other.payoffs, like=("the first block", m, n))
-            for said, wanted in ((other.row_names, rows), (other.column_names, columns)):
-                if said is not None and said != wanted:
-                    raise ConfigError("", f"the first block's names, {', '.join(wanted)}", ", ".join(said))  # noqa: TRY301
+            other.check_names(rows, columns)
     except ConfigError as error:
         raise error.under("path") from None
     if others:

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, TypeVar
 from solvers.contract import File
 from solvers.errors import ConfigError
 from solvers.forms import BimatrixGame, MatrixGame
+from solvers.games.file_text import Piece, excerpt
 from solvers.games.nfg_format import read_nfg
-from solvers.games.payoffs import EXPORTS, as_form, check_names, not_zero_sum, numbered
+from solvers.games.payoffs import EXPORTS, as_form, not_zero_sum, numbered, wrong_name
 
 F = TypeVar("F")
 
@@ -36,7 +37,7 @@ class Nfg:
     Raises
     ------
     ConfigError
-        If it cannot be read (with the line), is not of two players, or its names are not all different or have a "+".
+        If it cannot be read (with the line and column), is not of two players, or its names are not all different or have a "+".
 
     Examples
     --------
@@ -63,7 +64,7 @@ class Nfg:
         if kind is not MatrixGame:
             return None
         game = _game(self.path or SELTEN)
-        return not_zero_sum(game.a, game.b)
+        return not_zero_sum(game.a, game.b, keys=False)
 
     def form(self, kind: type[F]) -> F:
         """Return the game, `[m, n]`."""
@@ -73,14 +74,14 @@ class Nfg:
 @lru_cache(maxsize=32)
 def _game(file: File) -> BimatrixGame:
     try:
-        a, b, *names = read_nfg(file.data)
+        a, b, *names = read_nfg(file.data, file.name)
         rows, columns = (named(said, letter, count) for said, letter, count in zip(names, "rc", (len(a), len(a[0])), strict=True))
     except ConfigError as error:
         raise error.under("path") from None
     return BimatrixGame(a, b, rows, columns)
 
 
-def named(names: tuple[str, ...] | None, letter: str, count: int) -> tuple[str, ...]:
+def named(names: tuple[Piece, ...] | None, letter: str, count: int) -> tuple[str, ...]:
     """Return a file's names of actions, numbers where it has none.
 
     Raises
@@ -89,9 +90,12 @@ def named(names: tuple[str, ...] | None, letter: str, count: int) -> tuple[str, 
         If they cannot be names of ours; its path is empty.
     """
     standing = numbered(letter, count)
-    given = tuple(name or number for name, number in zip(names or standing, standing, strict=True))
-    try:
-        return check_names("", given, letter, count) or standing
-    except ConfigError as error:
+    if names is None:
+        return standing
+    given = tuple(name.text or number for name, number in zip(names, standing, strict=True))
+    wrong = wrong_name(given)
+    if wrong is not None:
+        index, wanted, hint = wrong
         player = {"r": "1", "c": "2"}[letter]
-        raise ConfigError("", f"for the actions of player {player} {error.wanted}", error.came, error.hint) from None
+        raise names[index].refuse(f"for the actions of player {player} {wanted}", hint, excerpt(given[index]))
+    return given

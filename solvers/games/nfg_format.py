@@ -7,6 +7,11 @@ nothing. Numbers are read exactly as they stand: `1/3`, `0.1`, `1e-3`.
 
 Read as Gambit reads it, except that a label may not lack its quotes, and that extra or missing numbers are always refused.
 
+Gambit's names are printable ASCII without two spaces in a row or one at an end. What else a name of ours holds is written as a
+character reference, `&#252;` for a u with dots. So are a backslash, which Gambit 16.7 doubles each time it reads or writes one,
+and the first digit of a name that is the place of a later strategy, which Gambit then takes for the same name. The file's comment
+says so. References are read back here; Gambit shows them as they stand.
+
 References
 ----------
 Gambit, "Game representation formats", section "The strategic game (.nfg) file format".
@@ -15,36 +20,43 @@ Gambit, "Game representation formats", section "The strategic game (.nfg) file f
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from solvers.builder import read_exact
 from solvers.errors import ConfigError
 from solvers.forms import BimatrixGame, Matrix
+from solvers.games.file_text import MOST_CELLS, FileText, Piece, check_written_names, read_text, why_no_number, written_number
 
-Names = tuple[str, ...]
+Names = tuple[Piece, ...]
 Pair = tuple[Fraction, Fraction]
 
-MOST_CELLS = 4_000_000
-"""Larger tables are refused before memory is asked for."""
-
-_TOKEN = re.compile(r'\s*(?:"(?P<label>(?:\\"|[^"])*)"|(?P<sign>[{},])|(?P<word>[^\s{},"]+)|(?P<rest>\S))')
+_TOKEN = re.compile(r'\s*+(?:"(?P<label>(?:[^"\\]++|\\.)*+)"|(?P<sign>[{},])|(?P<word>[^\s{},"]++)|(?P<rest>\S))', re.DOTALL)
+_REFERENCE = re.compile(r"&#([0-9]{1,7});")
+_ESCAPED = re.compile(r'\\([\\"])')
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+_NOT_FOR_GAMBIT = re.compile(r"[^ -~]|\\|&(?=#)|^ |(?<= ) | $")
 _PLAYERS = 2
+_NUMBERS_KEPT = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
     kind: str  # label, sign, word, end
     text: str
-    line: int
-
-    def __str__(self) -> str:
-        return "the end of the file" if self.kind == "end" else f"{self.text!r} in line {self.line}"
+    offset: int
 
 
-def read_nfg(data: bytes) -> tuple[Matrix, Matrix, Names | None, Names | None]:
-    """Read a file's payoffs and strategy names.
+def read_nfg(data: bytes, name: str = "") -> tuple[Matrix, Matrix, Names | None, Names | None]:
+    """Read a file's payoffs and strategy names; some 4 s for a million pairs of integers.
+
+    Parameters
+    ----------
+    name
+        The file's, for messages.
 
     Returns
     -------
@@ -56,7 +68,7 @@ def read_nfg(data: bytes) -> tuple[Matrix, Matrix, Names | None, Names | None]:
     Raises
     ------
     ConfigError
-        If it is no such file, or not of two players: what stands there and in which line; its path is empty.
+        If it is no such file, or not of two players: what stands there, in which line and column; its path is empty.
 
     Examples
     --------
@@ -66,22 +78,24 @@ def read_nfg(data: bytes) -> tuple[Matrix, Matrix, Names | None, Names | None]:
     >>> b[1]
     (Fraction(1, 2), Fraction(3, 1))
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    return _Reader(text).game()
+    return _Reader(read_text(data, name, "a Gambit .nfg file", errors="surrogateescape")).game()
 
 
 class _Reader:
     """A file's tokens, the next one in `now`."""
 
-    def __init__(self, text: str) -> None:
-        self.tokens = _tokens(text)
+    def __init__(self, file: FileText) -> None:
+        self.file = file
+        self.tokens = _tokens(file)
         self.now = next(self.tokens)
+        self.exact = lru_cache(_NUMBERS_KEPT)(read_exact)
 
-    def refuse(self, wanted: str, hint: str = "") -> ConfigError:
-        return ConfigError("", f"a Gambit .nfg file with {wanted}", str(self.now), hint)
+    def refuse(self, wanted: str, hint: str = "", came: str | None = None) -> ConfigError:
+        came = "the end of the file" if came is None and self.now.kind == "end" else came
+        return self.piece().refuse(f"a Gambit .nfg file with {wanted}", hint, came)
+
+    def piece(self) -> Piece:
+        return Piece(self.file, self.now.offset, self.now.text)
 
     def step(self) -> _Token:
         token = self.now
@@ -99,16 +113,25 @@ class _Reader:
 
     def labels(self, wanted: str) -> Names:
         self.take("sign", f"{{ before {wanted}", "{")
-        found = []
+        found: list[Piece] = []
         while self.now.kind == "label":
-            found.append(self.step().text)
+            if len(found) == MOST_CELLS:
+                raise self.refuse(f"at most {MOST_CELLS:,} {wanted}", came="one more")
+            found.append(self.name(wanted))
         self.take("sign", f"{wanted} in quotes, and }} after them", "}")
         return tuple(found)
 
+    def name(self, wanted: str) -> Piece:
+        token = self.step()
+        name = Piece(self.file, token.offset, _unquoted(token.text))
+        if _NO_TEXT.search(token.text):
+            raise name.refuse(f"a Gambit .nfg file with {wanted} in UTF-8")
+        return name
+
     def number(self, wanted: str) -> Fraction:
-        found = read_exact(self.now.text) if self.now.kind == "word" else None
+        found = self.exact(self.now.text) if self.now.kind == "word" else None
         if found is None:
-            raise self.refuse(wanted)
+            raise self.refuse(wanted, why_no_number(self.now.text) if self.now.kind == "word" else "")
         self.step()
         return found
 
@@ -125,7 +148,7 @@ class _Reader:
         if self.now.kind == "label":
             self.step()  # a comment
         if rows * columns > MOST_CELLS:
-            raise ConfigError("", f"at most {MOST_CELLS:,} pairs of strategies", f"{rows} x {columns}")
+            raise self.refuse(f"at most {MOST_CELLS:,} pairs of strategies", came=f"{rows} x {columns}: payoffs")
         outcomes = self.outcomes() if self.sees("{") else None
         cells = [[self.pair(outcomes, i, j) for i in range(rows)] for j in range(columns)]
         if self.now.kind != "end":
@@ -142,11 +165,14 @@ class _Reader:
             raise self.refuse("R or D after NFG 1")
         self.step()
         self.take("label", "a title in quotes after NFG 1 R")
+        start = self.piece()
         players = self.labels("players' names")
         if len(players) != _PLAYERS:
-            raise ConfigError("", "a game of two players", f"one of {len(players)}")
+            hint = "solvers here take games of two" if len(players) > _PLAYERS else ""
+            raise start.refuse("a game of two players", hint, f"one of {len(players)}")
 
     def strategies(self) -> tuple[int, int, Names | None, Names | None]:
+        start = self.piece()
         self.take("sign", "{ before the strategies", "{")
         if self.sees("{"):
             names = self.labels("strategies of player 1"), self.labels("strategies of player 2")
@@ -156,14 +182,16 @@ class _Reader:
             sizes = self.count("how many strategies player 1 has"), self.count("how many strategies player 2 has")
         self.take("sign", "two players' strategies and } after them", "}")
         if not all(sizes):
-            raise ConfigError("", "at least one strategy for each player", f"{sizes[0]} and {sizes[1]}")
-        row_names, column_names = (one if any(one) else None for one in names)
+            raise start.refuse("at least one strategy for each player", came=f"{sizes[0]} and {sizes[1]}")
+        row_names, column_names = (one if any(name.text for name in one) else None for one in names)
         return *sizes, row_names, column_names
 
     def outcomes(self) -> list[Pair]:
         found = [(Fraction(0), Fraction(0))]  # outcome 0
         self.take("sign", "{ before the outcomes", "{")
         while self.sees("{"):
+            if len(found) > MOST_CELLS:
+                raise self.refuse(f"at most {MOST_CELLS:,} outcomes", came="one more")
             self.step()
             self.take("label", "an outcome's name in quotes")
             mine = self.number("a payoff of player 1")
@@ -187,25 +215,43 @@ class _Reader:
         raise self.refuse(f"an outcome's number for {where}", f"there are outcomes 0 to {len(outcomes) - 1}")
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    line, place = 1, 0
-    while (found := _TOKEN.match(text, place)) is not None:
+def _tokens(file: FileText) -> Iterator[_Token]:
+    place = 0
+    while (found := _TOKEN.match(file.text, place)) is not None:
         kind = found.lastgroup or ""
-        line += text.count("\n", place, found.start(kind))
         if kind == "rest":
-            raise ConfigError("", "a Gambit .nfg file with quotes in pairs", f'a " in line {line} that no other follows')
-        said = found[kind]
-        yield _Token(kind, said.replace('\\"', '"') if kind == "label" else said, line)
-        line += text.count("\n", found.start(kind), found.end())
+            raise Piece(file, found.start(kind), "").refuse(
+                "a Gambit .nfg file with quotes in pairs", came='a " that no other follows'
+            )
+        yield _Token(kind, found[kind], found.start(kind) - (kind == "label"))
         place = found.end()
-    yield _Token("end", "", line)
+    yield _Token("end", "", len(file.text))
+
+
+def _unquoted(label: str) -> str:
+    if "\\" in label:
+        label = _ESCAPED.sub(r"\1", label)
+    return _REFERENCE.sub(_referred, label) if "&#" in label else label
+
+
+def _referred(found: re.Match[str]) -> str:
+    number = int(found[1])
+    return chr(number) if number <= sys.maxunicode and not _NO_TEXT.match(chr(number)) else found[0]
 
 
 # ---- writing -----------------------------------------------------------------------------------------------------------------
 
 
+_SAYS_SO = "In names &#N; stands for the character of that number in Unicode: Gambit refuses or changes some in names."
+
+
 def write_nfg(game: BimatrixGame, title: str) -> str:
-    """Return a game as a file Gambit reads, its payoffs exact.
+    """Return a game as a file Gambit reads, its payoffs exact and its names as references where Gambit would refuse or change them.
+
+    Raises
+    ------
+    InfeasibleGame
+        If a number is too long or a name is none, so that the file would not be read again.
 
     Examples
     --------
@@ -220,20 +266,29 @@ def write_nfg(game: BimatrixGame, title: str) -> str:
     <BLANKLINE>
     1/2 -1/2 3 0
     <BLANKLINE>
+    >>> _quoted('1\\u20ac "net"')
+    '"1&#8364; \\\\"net\\\\""'
     """
+    check_written_names(game)
     lines = [
-        " ".join(f"{mine[j]} {yours[j]}" for mine, yours in zip(game.a, game.b, strict=True))
+        " ".join(f"{written_number(mine[j])} {written_number(yours[j])}" for mine, yours in zip(game.a, game.b, strict=True))
         for j in range(len(game.column_actions))
     ]
-    head = f'NFG 1 R {_quoted(title)} {{ "Player 1" "Player 2" }}\n\n'
-    names = f"{{ {_braced(game.row_actions)}\n{_braced(game.column_actions)}\n}}\n"
-    return f'{head}{names}""\n\n' + "\n".join(lines) + "\n"
+    names = f"{{ {_braced(game.row_actions)}\n{_braced(game.column_actions)}\n}}"
+    comment = _SAYS_SO if _REFERENCE.search(names) else ""
+    head = f'NFG 1 R {_quoted(title)} {{ "Player 1" "Player 2" }}'
+    return f'{head}\n\n{names}\n"{comment}"\n\n' + "\n".join(lines) + "\n"
 
 
-def _braced(names: Names) -> str:
-    return f"{{ {' '.join(map(_quoted, names))} }}"
+def _braced(names: tuple[str, ...]) -> str:
+    numbers = {str(number): number for number in range(1, len(names) + 1)}
+    labels = [_quoted(name) for name in names]
+    for place, name in enumerate(names, start=1):
+        if numbers.get(name, 0) > place:
+            labels[place - 1] = f'"&#{ord(name[0])};{name[1:]}"'
+    return f"{{ {' '.join(labels)} }}"
 
 
 def _quoted(label: str) -> str:
-    """Return a label in quotes; a backslash, which would take the next quote's meaning, becomes a slash."""
-    return '"' + label.replace("\\", "/").replace('"', '\\"') + '"'
+    """Return a label in quotes."""
+    return '"' + _NOT_FOR_GAMBIT.sub(lambda found: f"&#{ord(found[0])};", label).replace('"', '\\"') + '"'

@@ -34,15 +34,19 @@ def check_payoffs(path: str, payoffs: tuple[tuple[E, ...], ...], like: tuple[str
     if not payoffs:
         raise ConfigError(path, "at least one row", "none")
     if like is not None and len(payoffs) != like[1]:
-        raise ConfigError(path, f"{like[1]} rows, as {like[0]} has", str(len(payoffs)))
+        raise ConfigError(path, f"{_many(like[1], 'row', 'rows')}, as {like[0]} has", str(len(payoffs)))
     columns = len(payoffs[0]) if like is None else like[2]
     if not columns:
         raise ConfigError(f"{path}[0]", "at least one column", "none")
     for index, row in enumerate(payoffs):
         if len(row) != columns:
             model = "in the first row" if like is None else f"{like[0]} has"
-            raise ConfigError(f"{path}[{index}]", f"{columns} entries, as {model}", str(len(row)))
+            raise ConfigError(f"{path}[{index}]", f"{_many(columns, 'entry', 'entries')}, as {model}", str(len(row)))
     return len(payoffs), columns
+
+
+def _many(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def numbered(letter: str, count: int) -> tuple[str, ...]:
@@ -61,22 +65,34 @@ def check_names(path: str, names: tuple[str, ...] | None, letter: str, count: in
     if names is None:
         return None
     if len(names) != count:
-        raise ConfigError(path, f"{count} names, one for each {path.partition('_')[0]}", str(len(names)))
-    seen = Counter(names)
-    for index, name in enumerate(names):
-        if not name or "+" in name:
-            raise ConfigError(f"{path}[{index}]", 'a name without "+"', repr(name), '"+" joins the names of a support')
-        if seen[name] > 1:
-            raise ConfigError(f"{path}[{index}]", "names that are all different", repr(name))
+        one = {"r": "row", "c": "column"}.get(letter, "move")
+        raise ConfigError(path, f"{_many(count, 'name', 'names')}, one for each {one}", str(len(names)))
+    wrong = wrong_name(names)
+    if wrong is not None:
+        index, wanted, hint = wrong
+        raise ConfigError(f"{path}[{index}]", wanted, repr(names[index]), hint)
     return None if names == numbered(letter, count) else names
 
 
-def not_zero_sum(a: Matrix, b: Matrix) -> str | None:
-    """Say which entries keep a game from being zero-sum; None if it is."""
+def wrong_name(names: tuple[str, ...]) -> tuple[int, str, str] | None:
+    """Return the first name that cannot be one by its index, what is wanted instead and a hint; None if all are good."""
+    seen = Counter(names)
+    for index, name in enumerate(names):
+        if not name or "+" in name:
+            return index, 'a name without "+"', '"+" joins the names of a support'
+        if seen[name] > 1:
+            return index, "names that are all different", ""
+    return None
+
+
+def not_zero_sum(a: Matrix, b: Matrix, *, keys: bool = True) -> str | None:
+    """Say which entries keep a game from being zero-sum, by their keys or by their place in a file; None if it is."""
     for i, (ours, theirs) in enumerate(zip(a, b, strict=True)):
         for j, (x, y) in enumerate(zip(ours, theirs, strict=True)):
             if x != -y:
-                return f"the game is not zero-sum: game.a[{i}][{j}] is {shown(x)} and game.b[{i}][{j}] is {shown(y)}"
+                if keys:
+                    return f"the game is not zero-sum: game.a[{i}][{j}] is {shown(x)} and game.b[{i}][{j}] is {shown(y)}"
+                return f"the game is not zero-sum: row {i + 1} against column {j + 1} pays {shown(x)} and {shown(y)}"
     return None
 
 

@@ -2,87 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
-import numpy as np
-
-from solvers.errors import ConfigError
 from solvers.forms import BimatrixGame
-from solvers.games.payoffs import EXPORTS, as_form, numbered
+from solvers.games.draws import RandomPayoffs
+from solvers.games.payoffs import as_form
 
 F = TypeVar("F")
 
-MOST_ACTIONS = 2000
-_BITS = 64
-_WIDEST = 2**32
-
 
 @dataclass(frozen=True, slots=True)
-class RandomBimatrix:
-    """A game of two players whose payoffs are drawn uniformly from the whole numbers low to high.
+class RandomBimatrix(RandomPayoffs):
+    """A general-sum game, drawn as `RandomPayoffs` says, with its fields, from the bits of "random_bimatrix ...".
 
-    The same seed gives the same game for ever: only numpy's PCG64 bits are used, whose stream is fixed, not what numpy makes of
-    them. A number is floor(64 random bits * width / 2^64), so its probability is off by less than 2^-64.
-
-    Attributes
-    ----------
-    size
-        Actions of each player where `rows` or `columns` does not say otherwise, 1 to `MOST_ACTIONS`.
-    rows, columns
-        Actions of player 1, of player 2; None: `size`.
-    low, high
-        The least and the greatest payoff, low at most high, fewer than 2^32 numbers.
-    seed
-        At least 0.
-
-    Raises
-    ------
-    ConfigError
-        If a number is out of range.
+    Player 1's payoffs are drawn first. (Version 1 took numpy's PCG64 for the bits.)
 
     Examples
     --------
     >>> game = RandomBimatrix(2, low=-9, high=9, seed=0).form(BimatrixGame)
     >>> [[int(payoff) for payoff in row] for row in game.a]
-    [[3, -4], [-9, -9]]
+    [[0, -3], [0, 8]]
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     gives: ClassVar[tuple[type, ...]] = (BimatrixGame,)
-    exports: ClassVar[Mapping[str, Callable[[Any], str]]] = EXPORTS
-
-    size: int = 3
-    rows: int | None = None
-    columns: int | None = None
-    low: int = -9
-    high: int = 9
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("size", "rows", "columns"):
-            count = getattr(self, name)
-            if count is not None and not 1 <= count <= MOST_ACTIONS:
-                raise ConfigError(name, f"1 to {MOST_ACTIONS}", str(count))
-        if not 0 <= self.high - self.low < _WIDEST:
-            raise ConfigError("high", f"at least low, {self.low}, and fewer than 2^32 numbers from there", str(self.high))
-        if self.seed < 0:
-            raise ConfigError("seed", "at least 0", str(self.seed))
-        m, n = self.shape  # the same game, the same fields
-        for name, value in (("size", m), ("rows", None), ("columns", n if n != m else None)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return how many actions each player has."""
-        return self.rows or self.size, self.columns or self.size
 
     def form(self, kind: type[F]) -> F:
-        """Return the game; player 1's payoffs are drawn first, row by row."""
-        m, n = self.shape
-        drawn = iter(np.random.PCG64(self.seed).random_raw(2 * m * n).tolist())
-        width = self.high - self.low + 1
-        a, b = (tuple(tuple(Fraction(self.low + (next(drawn) * width >> _BITS)) for _ in range(n)) for _ in range(m)) for _ in "ab")
-        return as_form(BimatrixGame(a, b, numbered("r", m), numbered("c", n)), kind)
+        """Return the game."""
+        a, b = self.drawn("random_bimatrix", 2)
+        return as_form(BimatrixGame(a, b, *self.names), kind)

@@ -53,7 +53,7 @@ class RpsN:
 
     def __post_init__(self) -> None:
         if not (3 <= self.n <= MOST_MOVES and self.n % 2):  # noqa: PLR2004 (the smallest circle)
-            raise ConfigError("n", f"an odd number, 3 to {MOST_MOVES}", str(self.n), "only then each beats as many as beat it")
+            raise ConfigError("n", f"an odd number, 3 to {MOST_MOVES}", str(self.n), "only then can each beat as many as beat it")
         object.__setattr__(self, "names", check_names("names", self.names, "m", self.n))
 
     @property

@@ -36,9 +36,10 @@ import pyarrow as pa
 from numba import njit
 
 from solvers.contract import Checkpoint, Event, Workers
-from solvers.errors import ConfigError
+from solvers.errors import ConfigError, InfeasibleGame
 from solvers.forms import GameTree
-from solvers.regret.curves import CURVE, run
+from solvers.regret.curves import CURVE, RATES, run
+from solvers.regret.trace import MOST_ENDS, REGRETS, advance_traced, regrets_of, room_for
 from solvers.regret.tree_play import STRATEGIES, TreePlay
 from solvers.regret.treeplex import Floats, Treeplex, earn, plan_of
 
@@ -64,11 +65,15 @@ class Cfr:
         Whether the last regrets are counted twice, as a guess of the next.
     alternating
         Whether player 2 learns against player 1's newest strategy; else both move at once.
+    trace
+        Whether the first 50 iterations are noted in full, in the table `regrets`; of games that end in at most 1,000 ways.
 
     Raises
     ------
     ConfigError
         If a field is out of range.
+    InfeasibleGame
+        While solving, if `trace` is true and the game is too large for it (of most games that is found while planning).
 
     References
     ----------
@@ -80,7 +85,7 @@ class Cfr:
 
     version: ClassVar[int] = 1
     takes: ClassVar[type] = GameTree
-    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "strategies": STRATEGIES}
+    tables: ClassVar[Mapping[str, pa.Schema]] = {"curve": CURVE, "rates": RATES, "strategies": STRATEGIES, "regrets": REGRETS}
     extent: ClassVar[str | None] = "iterations"
 
     iterations: int = 1000
@@ -90,6 +95,7 @@ class Cfr:
     gamma: float = 0.0
     predictive: bool = False
     alternating: bool = True
+    trace: bool = False
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -102,32 +108,58 @@ class Cfr:
         if not 0 <= self.gamma <= _MOST_GAMMA:
             raise ConfigError("gamma", f"a number from 0 to {_MOST_GAMMA}", repr(self.gamma))
 
+    def refuses(self, game: object) -> str | None:
+        """Say that the game is too large to be traced; None if not, or if it does not tell its `ends` before its form is built."""
+        return self._excess(getattr(game, "ends", 0))
+
     def cost(self, game: object) -> float:
         """Estimate seconds; what a tree costs is known only when it is there."""
         return 0.01 + self.iterations * getattr(game, "ends", 5000) * 4e-9
 
     def solve(self, game: GameTree, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
         """Yield progress, checkpoints and the result; `workers` and `rng` are not used."""
-        yield from run(TreePlay(game, self.gamma, self._advance), self.iterations, resume)
+        excess = self._excess(game.histories["ends"])
+        if excess is not None:
+            raise InfeasibleGame(excess)
+        play = TreePlay(game, self.gamma, self._advance, further=self._further)
+        if self.trace:
+            play.kept = room_for(play.plexes)
+        yield from run(play, self.iterations, resume)
 
     def _advance(self, play: TreePlay, steps: int) -> None:
         one, two = play.plexes
         infinite = math.inf
-        _iterate(
-            one,
-            two,
-            play.state[0],
-            play.state[1],
-            play.played,
-            play.done,
-            steps,
-            infinite if self.alpha is None else self.alpha,
-            infinite if self.beta is None else self.beta,
-            self.gamma,
-            self.floor,
-            self.predictive,
-            self.alternating,
-        )
+
+        def advance(done: int, steps: int) -> None:
+            _iterate(
+                one,
+                two,
+                play.state[0],
+                play.state[1],
+                play.played,
+                done,
+                steps,
+                infinite if self.alpha is None else self.alpha,
+                infinite if self.beta is None else self.beta,
+                self.gamma,
+                self.floor,
+                self.predictive,
+                self.alternating,
+            )
+
+        if self.trace:
+            advance_traced(play, steps, advance, alternating=self.alternating)
+        else:
+            advance(play.done, steps)
+
+    def _further(self, play: TreePlay) -> Mapping[str, pa.Table]:
+        settings = {name: getattr(self, name) for name in ("alpha", "beta", "floor", "predictive", "alternating")}
+        return {"regrets": regrets_of(play, settings)}
+
+    def _excess(self, ends: int) -> str | None:
+        if not self.trace or ends <= MOST_ENDS:
+            return None
+        return f"the game ends in {ends:,} ways and solver.trace=true notes those of at most {MOST_ENDS:,}: trace=false solves it"
 
 
 _MOST_GAMMA = 10

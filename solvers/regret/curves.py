@@ -1,10 +1,11 @@
-"""Learning curves of two players of a zero-sum matrix game: their table, which iterations it holds, and a run that fills it.
+"""Learning curves of two players of a zero-sum game: their table, which iterations it holds, and the events of a run.
 
-A learner is a kernel that does some iterations on a state in place; everything else is the same for all of them.
+A learner does some iterations on a state in place; everything else is the same for all of them.
 
 Rules
 -----
-1. `last` at iteration t is the strategy *played* in iteration t, `average` the mean of those played in 1..t; equal at t = 1.
+1. `last` at iteration t is the strategy *played* in iteration t, `average` the mean of those played in 1..t, iteration s weighing
+   s^gamma; equal at t = 1.
 2. Recorded iterations are 1 to 9, then ten a decade, 10 13 16 20 25 32 40 50 63 80 times a power of ten; and the very last one.
    The very last one is no part of a checkpoint, so that extended and fresh runs agree.
 3. Each iteration reads its numbers from memory and writes them back: how many are done in one call changes no bit.
@@ -13,35 +14,23 @@ Rules
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.contract import Checkpoint, Event, Progress, Result, Stop
-from solvers.errors import InfeasibleGame
-from solvers.forms import MatrixGame
-from solvers.schema import Curve, TableInfo, column, table_schema
+from solvers.schema import Curve, Histogram, TableInfo, column, table_schema
 
 Floats = NDArray[np.float64]
-Iterate = Callable[[Floats, Floats, Floats, int, int], None]
-"""`iterate(payoffs, payoffs_by_column, state, done, steps)` does the iterations done + 1 ... done + steps in place."""
-
-LARGEST_PAYOFF = 10**150
-"""Sums of payoffs stay finite for as long as anybody can wait."""
-LOOKED_THROUGH = 10_000
-"""Games of more payoffs are not looked through while planning; these take some milliseconds."""
 
 _DECADE = (10, 13, 16, 20, 25, 32, 40, 50, 63, 80)  # the preferred numbers R10, rounded
 _SAVED = (1, 2, 5)  # a checkpoint at each of these times a power of ten, ...
 _FIRST_SAVED = 1_000  # ... from here on
 _FIRST_REPORTED = 10
-_WORK_PER_CALL = 100_000_000  # payoffs looked at between two chances to stop: about a tenth of a second
 
 MEASURES = ("exploitability", "gain_p1", "gain_p2", "value_p1")
 _FLOATS = pa.list_(pa.float64())
@@ -57,9 +46,7 @@ CURVE = table_schema(
         column("milli_antes", pa.float64(), "exploitability in thousandths of an ante; null of games that have none"),
         column("pot_percent", pa.float64(), "exploitability in percent of the first pot, two antes; null likewise"),
         column("gamma", pa.float64(), "iteration t weighs t^gamma in the average; null: averages are sampled, or of another kind"),
-        column(
-            "x", _FLOATS, "player 1's probabilities: of the rows; of a tree, of all his actions, set by set"
-        ),
+        column("x", _FLOATS, "player 1's probabilities: of the rows; of a tree, of all his actions, set by set"),
         column("y", _FLOATS, "player 2's probabilities likewise: of the columns; of all his actions"),
     ],
     TableInfo(
@@ -68,9 +55,10 @@ CURVE = table_schema(
         headline="last",
         columns=("iteration", "iterate", "exploitability", "value_p1", "x", "y"),
         pictures=(
-            Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability"),
+            Curve("iteration", ("exploitability",), by=("iterate",), log_x=True, log_y=True, title="exploitability", timed=True),
             Curve("iteration", ("gain_p1",), by=("iterate",), log_x=True, log_y=True, title="what player 1 has yet to learn"),
         ),
+        drawing="solvers.regret.draw:draw_triangles",
         about=(
             "How far from an equilibrium the last and the average strategies are, iteration by iteration. Claimed is that each "
             "row's numbers follow from its strategies x and y, and that averages go on from each other; not that the learner was "
@@ -79,6 +67,76 @@ CURVE = table_schema(
         ),
     ),
 )
+
+
+RATES = table_schema(
+    [
+        column("from_iteration", pa.int64(), "the slopes are those of recorded iterations from here ..."),
+        column("to_iteration", pa.int64(), "... to here, the last one: two decades, or all there are"),
+        column("exponent_average", pa.float64(), "exploitability of the averages falls like t^exponent; null: too few above 0"),
+        column("exponent_last", pa.float64(), "that of the strategies played likewise"),
+    ],
+    TableInfo(
+        check="solvers.regret.check:check_rates",
+        claims="recomputed",
+        headline="each",
+        pictures=(
+            Histogram(("exponent_average",), title="exponents of convergence: averages"),
+            Histogram(("exponent_last",), title="exponents of convergence: strategies played"),
+        ),
+        about=(
+            "How fast exploitability falls: the least-squares slope of its logarithm over that of the iteration, in the last two "
+            "decades of the curve; one row."
+        ),
+    ),
+)
+_DECADES = 100
+_FEWEST = 3
+
+
+def exponents(iterations: NDArray[np.int64], exploitability: Floats) -> tuple[int, Floats]:
+    """Return the first iteration that counts, and the slopes of log exploitability over log iteration.
+
+    Parameters
+    ----------
+    iterations
+        `[rows]`, ascending.
+    exploitability
+        `[rows, ...]`; what is not above 0 does not count.
+
+    Returns
+    -------
+    int, array
+        The slopes `[...]`; nan where fewer than three rows count.
+
+    Examples
+    --------
+    >>> times = np.array([1, 10, 100, 1000])
+    >>> exponents(times, 1 / np.sqrt(times))
+    (10, array(-0.5))
+    """
+    counted = iterations * _DECADES >= iterations[-1]
+    there = exploitability[counted]
+    x = np.log(iterations[counted].astype(np.float64)).reshape(-1, *[1] * (there.ndim - 1))
+    positive = there > 0
+    number = positive.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.log(np.where(positive, there, 1.0))
+        x_mean, y_mean = (np.where(positive, one, 0.0).sum(axis=0) / number for one in (x, y))
+        x_off = np.where(positive, x - x_mean, 0.0)
+        slopes = (x_off * (y - y_mean)).sum(axis=0) / (x_off**2).sum(axis=0)
+    return int(iterations[counted][0]), np.where(number >= _FEWEST, slopes, np.nan)
+
+
+def rates(iterations: NDArray[np.int64], exploitability: Floats) -> pa.Table:
+    """Return `rates` of some games, a row each; `exploitability` `[rows, games, 2]`, of last and average strategies."""
+    if not len(iterations):
+        return RATES.empty_table()
+    first, slopes = exponents(iterations, exploitability)
+    games = len(slopes)
+    last, average = (pa.array(np.ascontiguousarray(slopes[:, place]), from_pandas=True) for place in (0, 1))
+    ends = [pa.array(np.full(games, one, np.int64)) for one in (first, iterations[-1])]
+    return pa.table([*ends, average, last], schema=RATES)
 
 
 def next_recorded(iteration: int) -> int:
@@ -109,15 +167,6 @@ def stakes(exploitability: Floats, ante: Fraction | None) -> dict[str, list[floa
         "milli_antes": (exploitability * (1000 / float(ante))).tolist(),
         "pot_percent": (exploitability * (100 / (2 * float(ante)))).tolist(),
     }
-
-
-def excess_of(game: MatrixGame) -> str | None:
-    """Say which payoff is too large, without its digits; None if none is."""
-    largest, i, j = max((abs(payoff), i, j) for i, row in enumerate(game.payoffs) for j, payoff in enumerate(row))
-    if largest <= LARGEST_PAYOFF:
-        return None
-    where = f"{game.row_actions[i]} against {game.column_actions[j]}"
-    return f"the payoff of {where} is beyond {LARGEST_PAYOFF:g} and learners count in float64: scale the payoffs down"
 
 
 # ---- a run -------------------------------------------------------------------------------------------------------------------
@@ -172,147 +221,3 @@ def _events(play: Run, iterations: int) -> Iterator[Event]:
         elif play.done < iterations:
             yield Progress(play.done, iterations)
     yield play.checkpoint()
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One recorded iteration: the profiles `[2, m + n]` (last, average; player 1's part first), and their measures `[2, 4]`."""
-
-    iteration: int
-    profiles: Floats
-    measures: Floats
-
-
-@dataclass(slots=True)
-class Play:
-    """A run: the matrix, the state after `done` iterations, the rows recorded so far.
-
-    The state is `[3, m + n]`: what the learner remembers, sums of strategies, strategies played last; in each, player 1's part
-    comes first. With a `fixed_opponent` player 2's part of the last is his strategy throughout.
-    """
-
-    game: MatrixGame
-    iterate: Iterate
-    fixed_opponent: bool = False
-    payoffs: Floats = field(init=False)
-    payoffs_by_column: Floats = field(init=False)
-    state: Floats = field(init=False)
-    done: int = 0
-    recorded: list[_Row] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.payoffs = as_floats(self.game)
-        self.payoffs_by_column = np.ascontiguousarray(self.payoffs.T)
-        self.state = np.zeros((3, sum(self.game.shape)))
-
-    @property
-    def most_steps(self) -> int:
-        """How many iterations one call may do."""
-        m, n = self.game.shape
-        return max(1, _WORK_PER_CALL // (2 * m * n + 8 * (m + n)))
-
-    @property
-    def is_recorded(self) -> bool:
-        return bool(self.recorded) and self.recorded[-1].iteration == self.done
-
-    @property
-    def exploitability(self) -> float:
-        """That of the average strategies recorded last."""
-        return float(self.recorded[-1].measures[1, 0])
-
-    def advance(self, steps: int) -> None:
-        self.iterate(self.payoffs, self.payoffs_by_column, self.state, self.done, steps)
-        self.done += steps
-
-    def record(self) -> None:
-        profiles = np.stack([self.state[2], self._average()])
-        measures = np.array([_measure(self.payoffs, self.payoffs_by_column, profile) for profile in profiles])
-        self.recorded.append(_Row(self.done, profiles, measures))
-
-    def _average(self) -> Floats:
-        m, _ = self.game.shape
-        _, sums, played = self.state
-        x = sums[:m] / sums[:m].sum()
-        y = played[m:] if self.fixed_opponent else sums[m:] / sums[m:].sum()
-        return np.concatenate([x, y])
-
-    def checkpoint(self) -> Checkpoint:
-        rows = self.recorded
-        width = sum(self.game.shape)
-        return Checkpoint(
-            self.done,
-            {
-                "state": self.state,
-                "iterations": np.array([row.iteration for row in rows], dtype=np.int64),
-                "profiles": np.array([row.profiles for row in rows]).reshape(-1, 2, width),
-                "measures": np.array([row.measures for row in rows]).reshape(-1, 2, len(MEASURES)),
-            },
-        )
-
-    def load(self, saved: Checkpoint) -> None:
-        arrays = saved.arrays
-        self.done = saved.step
-        self.state = arrays["state"].copy()
-        rows = zip(arrays["iterations"], arrays["profiles"], arrays["measures"], strict=True)
-        self.recorded = [_Row(int(iteration), profiles.copy(), measures.copy()) for iteration, profiles, measures in rows]
-
-    def result(self, *, complete: bool) -> Result:
-        m, _ = self.game.shape
-        profiles = [profile for row in self.recorded for profile in row.profiles]
-        measures = np.array([row.measures for row in self.recorded]).reshape(-1, len(MEASURES))
-        columns = {
-            "iteration": [row.iteration for row in self.recorded for _ in row.profiles],
-            "iterate": ["last", "average"] * len(self.recorded),
-            **{name: measures[:, index] for index, name in enumerate(MEASURES)},
-            **stakes(measures[:, 0], None),
-            "gamma": [0.0] * len(profiles),
-            "x": [profile[:m] for profile in profiles],
-            "y": [profile[m:] for profile in profiles],
-        }
-        metrics = {"exploitability": self.exploitability, "iterations": float(self.done)} if self.recorded else {}
-        return Result({"curve": pa.table(columns, schema=CURVE)}, metrics, complete)
-
-
-def as_floats(game: MatrixGame) -> Floats:
-    """Return the payoffs `[m, n]`.
-
-    Raises
-    ------
-    InfeasibleGame
-        If one is beyond `LARGEST_PAYOFF`.
-    """
-    excess = excess_of(game)
-    if excess is not None:
-        raise InfeasibleGame(excess)
-    return np.array([[float(payoff) for payoff in row] for row in game.payoffs])
-
-
-# ---- kernels -----------------------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def mix(rows: Floats, weights: Floats, out: Floats) -> None:
-    """Write `weights @ rows`; rows of weight 0 (there are many) cost nothing."""
-    out[:] = 0.0
-    for i in range(len(weights)):
-        if weights[i] > 0:
-            for j in range(len(out)):
-                out[j] += weights[i] * rows[i, j]
-
-
-@njit(cache=True)
-def _measure(payoffs: Floats, payoffs_by_column: Floats, profile: Floats) -> tuple[float, float, float, float]:
-    """Return exploitability, gain_p1, gain_p2, value_p1; gains as sums of shortfalls, none of which is negative."""
-    m, n = payoffs.shape
-    x, y = profile[:m], profile[m:]
-    u, w = np.empty(m), np.empty(n)
-    mix(payoffs_by_column, y, u)
-    mix(payoffs, x, w)
-    best_p1, best_p2 = u.max(), w.min()
-    gain_p1 = gain_p2 = value = 0.0
-    for i in range(m):
-        gain_p1 += x[i] * (best_p1 - u[i])
-        value += x[i] * u[i]
-    for j in range(n):
-        gain_p2 += y[j] * (w[j] - best_p2)
-    return (gain_p1 + gain_p2) / 2, gain_p1, gain_p2, value

@@ -18,12 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from solvers.forms import SequenceForm
+from solvers.forms import GameTree, SequenceForm
 from solvers.forms.sequence import Sequences
 
 Floats = NDArray[np.float64]
@@ -117,6 +118,15 @@ def mean_value(side: Side, mine: list[Fraction], theirs: list[Fraction]) -> Frac
     value, scale = earned(side, to_integers(theirs))
     weights, mine_scale = to_integers(mine)
     return Fraction(sum(a * b for a, b in zip(value, weights, strict=True) if b), scale * mine_scale)
+
+
+def slot_columns(tree: GameTree) -> dict[str, Any]:
+    """Return player, information set and action of each slot: the columns in which tables name it."""
+    return {
+        "player": tree.slot_player,
+        "infoset": np.repeat(np.array(tree.infoset_names, dtype=object), np.diff(tree.first_slot)),
+        "action": [action for actions in tree.actions for action in actions],
+    }
 
 
 # ---- from floats -------------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from solvers.contract import Checkpoint, Event, Progress, Result, Stop, Workers
 from solvers.errors import InfeasibleGame
 from solvers.forms import GameTree, SequenceForm, sequence_form
 from solvers.forms.sequence import Sequences
-from solvers.regret.exact_plans import Side, best_value, exact_plan, sides, sigma_of
+from solvers.regret.exact_plans import Side, best_value, exact_plan, sides, sigma_of, slot_columns
 from solvers.regret.tree_play import STRATEGIES
 from solvers.schema import HeatMap, TableInfo, column, exact, table_schema
 
@@ -301,12 +301,9 @@ def _strategies(tree: GameTree, sigmas: list[Any], *, is_exact: bool) -> pa.Tabl
     for player, sigma in enumerate(sigmas, 1):
         for slot, probability in zip(np.flatnonzero(tree.slot_player == player).tolist(), sigma[1:], strict=True):
             numbers[slot] = probability
-    sizes = np.diff(tree.first_slot)
     return pa.table(
         {
-            "player": tree.slot_player,
-            "infoset": np.repeat(np.array(tree.infoset_names, dtype=object), sizes),
-            "action": [action for actions in tree.actions for action in actions],
+            **slot_columns(tree),
             "probability": [exact(one) if is_exact else None for one in numbers],
             "probability_float": [float(one) for one in numbers],
         },

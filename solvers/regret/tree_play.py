@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from solvers.contract import Checkpoint, Result
 from solvers.forms import GameTree, sequence_form
-from solvers.regret.curves import CURVE, MEASURES, Floats, stakes
+from solvers.regret.curves import CURVE, MEASURES, Floats, rates, stakes
 from solvers.regret.treeplex import Treeplex, average_of, gain_of, plan_of, treeplexes, uniform
 from solvers.schema import TableInfo, column, table_schema
 
@@ -30,6 +30,7 @@ STRATEGIES = table_schema(
         check="solvers.regret.check:check_strategies",
         claims="recomputed",
         headline="none",
+        drawing="solvers.regret.draw_tree:draw_tree",
         about="The strategies that a solve ends with: how likely each action is at each information set of both players.",
     ),
 )
@@ -137,7 +138,14 @@ class TreePlay:
             "x": [profile[0] for profile in profiles],
             "y": [profile[1] for profile in profiles],
         }
-        tables = {"curve": pa.table(columns, schema=CURVE), "strategies": self._strategies(), **self.further(self)}
+        iterations = np.array([row.iteration for row in self.recorded], np.int64)
+        slopes = rates(iterations, measures[:, 0].reshape(-1, 1, 2))
+        tables = {
+            "curve": pa.table(columns, schema=CURVE),
+            "rates": slopes,
+            "strategies": self._strategies(),
+            **self.further(self),
+        }
         metrics = {"exploitability": self.exploitability, "iterations": float(self.done)} if self.recorded else {}
         return Result(tables, metrics, complete)
 

@@ -12,9 +12,11 @@ import pytest
 from pipeline.report import write_index, write_report
 from pipeline.store import CHECKS, OUTCOME, POINT, load, parameter_column, point_array, write_table
 from solvers import make, solve
+from solvers.equilibrium.parametric import Parametric
 from solvers.equilibrium.support_enumeration import SupportEnumeration
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.octal import Octal
+from solvers.games.random_matrix import RandomMatrix
 from solvers.identity import config_text, describe, digest
 from solvers.impartial.mex_dp import MexDp
 from solvers.regret.regret_matching import RegretMatching
@@ -217,3 +219,35 @@ def test_a_reader_sorts_filters_and_switches_the_logarithm(sweeps, tmp_path):
 
     assert use(write_report(sweeps["map"]), tmp_path, sort) == ["0", "1", True, "0"]
     assert use(write_report(sweeps["curves"]), tmp_path / "again", toggle) == [True, "0"]
+
+
+def test_lines_that_differ_in_their_seed_become_a_band(tmp_path):
+    pairs = [(make(RandomMatrix, size=3, seed=seed), make(RegretMatching, iterations=100)) for seed in range(9)]
+    sweep = solved(tmp_path / "seeds", {"game.seed": list(range(9))}, pairs)
+    count = """
+        const lines = () => document.querySelector(".Curve").querySelectorAll("path.line").length;
+        const bands = [...document.querySelector(".Curve").querySelectorAll("input")].find((one) => one.parentNode.textContent.includes("seeds"));
+        say(lines()); say(document.querySelector(".Curve .note").textContent); bands.click(); say(lines());
+        say(document.documentElement.dataset.errors)"""
+
+    banded, note, single, errors = use(write_report(sweep), tmp_path, count)
+
+    assert (banded, errors) == (2, "0"), "last and average"
+    assert single > 9, "of each seed, but those at zero throughout"
+    assert "median over 9 seeds" in note
+
+
+def test_a_parametric_map_says_its_formulas_under_the_pointer(tmp_path):
+    games = [make(ForcedRps, a="a", b=b, parameters=names) for b, names in (("b", ["a", "b"]), ("a", ["a"]))]
+    parameters = {"game": ["forced_rps"] * 2, "game.b": ["b", "a"]}
+    sweep = solved(tmp_path / "maps", parameters, [(game, Parametric()) for game in games])
+    captions = "document.querySelectorAll('.drawings figcaption').forEach((one) => say(one.textContent))"
+    hover = "at(document.querySelector('.drawings path[fill=\"#c98b8b\"]'), 0.5, 0.5); tip()"
+
+    said = use(write_report(sweep), tmp_path / "page", f"{captions}; {hover}")
+
+    assert said[:2] == [
+        "forced_rps: value and supports by cells, a across, b up",
+        "forced_rps: value as a goes from 0 to 1 (game.b = a)",
+    ]
+    assert said[2].splitlines()[:2] == ["paper+scissors against rock+paper", "value 3*a*b - a - b + 1/3"]

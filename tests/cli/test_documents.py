@@ -184,15 +184,21 @@ def test_python_examples_are_found():
 # ---- names -------------------------------------------------------------------------------------------------------------------
 
 
+def names_in(row):
+    """Return what the first cell of a row names: one thing, or several kin."""
+    return re.findall(r"`(\w+)`", row.strip("|").split(" | ")[0])
+
+
 @pytest.mark.parametrize("group", ["game", "solver"])
 def test_the_tables_of_games_and_solvers_are_complete(group):
     table = re.search(rf"^\| {group} \|.*?\n\n", README, re.MULTILINE | re.DOTALL).group()
-    assert sorted(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == [entry.name for entry in entries(group)]
+    assert sorted(name for row in table.splitlines()[2:] for name in names_in(row)) == [entry.name for entry in entries(group)]
 
 
 FORMS = {
     "games of two players": "BimatrixGame",
     "zero-sum games": "MatrixGame",
+    "zero-sum game trees": "GameTree",
     "games with parameters": "ParametricGame",
     "heap games": "HeapGame",
     "positions of heaps": "HeapSum",
@@ -203,8 +209,8 @@ def test_the_table_of_solvers_says_what_they_take():
     table = re.search(r"^\| solver \|.*?\n\n", README, re.MULTILINE | re.DOTALL).group()
     said = {}
     for row in table.strip().splitlines()[2:]:
-        name, _, takes, _ = (cell.strip() for cell in row.strip("|").split(" | "))
-        said[name.strip("`")] = FORMS[takes]
+        _, _, takes, _ = (cell.strip() for cell in row.strip("|").split(" | "))
+        said.update(dict.fromkeys(names_in(row), FORMS[takes]))
     assert said == {entry.name: type(entry.built()).takes.__name__ for entry in entries("solver")}
 
 

@@ -41,6 +41,44 @@ def test_a_file_a_point_that_reads_back_exactly(minimex, map_of_nine, name, read
         assert reader(File(written)).form(BimatrixGame) == BimatrixGame(*_parts(game))
 
 
+@pytest.mark.parametrize(("name", "reader"), [("nfg", Nfg), ("csv", MatrixCsv)])
+def test_every_game_of_a_sweep_reads_back_with_its_names(minimex, name, reader):
+    odd = 'game.row_actions=["Br\u00fccke \\\\ 2", " say \\"go\\"", "3", "1"]'
+    matrix = [
+        "game=matrix",
+        "game.payoffs=[['1/3', '1e-400'], [0.1, -2], [3, 4], [5, 6]]",
+        odd,
+        "game.column_actions=['\u2212', 'a;b,c']",
+    ]
+    assert minimex(*matrix, "solver=pure", *QUICK[:3], "out=all").status == 0
+    kinds = "random_matrix,random_bimatrix,blotto,morra,rps_n,chicken,stag_hunt,nfg,matrix_csv,forced_rps"
+    assert minimex(f"game={kinds}", "solver=pure", *QUICK[:3], "out=all").status == 0
+    assert minimex("export", "all", f"format={name}", "to=files").text == f"11 {name} files in files, named by their points"
+
+    sweep = load("all")
+    assert sweep.points.num_rows == 11
+    for row in sweep.points.to_pylist():
+        game = rebuild(json.loads(row["config"])["game"], "game", sweep.context())
+        written = Path("files", f"{row['point']}.{name}").read_bytes()
+        assert reader(File(written)).form(BimatrixGame) == BimatrixGame(*_parts(game))
+
+
+def test_a_game_whose_numbers_no_file_holds_is_left_out(minimex):
+    forced = ["game=forced_rps", f"game.a=1/{'3' * 1500}", f"game.b=1/{'7' * 1500}"]
+    assert minimex(*forced, "solver=pure", *QUICK[:3], "out=long").status == 0
+    answer = minimex("export", "long", "format=nfg", "to=files")
+    assert (answer.status, list(Path("files").iterdir())) == (0, [])
+    assert answer.text.count("a number in a file at most 2,000 characters") == 1
+
+
+def test_a_csv_file_that_cannot_be_read_says_where(minimex):
+    Path("mine.csv").write_text(",left,right\nup,1,2\ndown,3,0,5\n")
+    answer = minimex("game=matrix_csv", "game.path=mine.csv", "solver=regret_matching", *QUICK, "out=none")
+    assert answer.status == 2
+    said = "game.path: expected 3 cells in a line, as in line 1, got 4, the last in line 3, column 10 of mine.csv, cell D3"
+    assert said in answer.text
+
+
 def _parts(game: ForcedRps):
     form = game.form(BimatrixGame)
     return form.a, form.b, form.row_actions, form.column_actions

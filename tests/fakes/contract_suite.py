@@ -47,10 +47,15 @@ def configured(folder: Path, group: str, trust: tuple[str, ...] = ()) -> dict[st
     return found
 
 
+SMALLER = {"leduc_poker": {"suit_isomorphism": True}, "liars_dice": {"faces": 2}, "goofspiel": {"cards": 3}}
+"""At which parameters the laws are tried on games whose configs are large."""
+
+
 def pairs(folder: Path, trust: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
     """Yield every game with every solver that takes it; a game by another name only once."""
     games = configured(folder, "game", trust)
-    for game_name, game in {name: game for game, name in {game: name for name, game in games.items()}.items()}.items():
+    for game_name, whole in {name: game for game, name in {game: name for name, game in games.items()}.items()}.items():
+        game = replace(whole, **SMALLER.get(game_name, {}))
         for solver_name, solver in configured(folder, "solver", trust).items():
             if refusal(game, solver) is None:
                 yield f"{game_name}-{solver_name}", game, solver

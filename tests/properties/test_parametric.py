@@ -2,12 +2,15 @@
 
 from fractions import Fraction as Q
 from itertools import product
+from math import comb
 
 import pytest
+from flint import Ordering, fmpz_mpoly_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.contract import Result
+from solvers.equilibrium.arrangement import may_vanish
 from solvers.equilibrium.check.exact_value import solve_exactly
 from solvers.equilibrium.check.parametric import _Board, check_cells, check_pieces
 from solvers.equilibrium.check.real_numbers import is_less, rational
@@ -140,3 +143,36 @@ def test_the_two_players_changed_round_the_value_changes_its_sign(game):
         here, there = list(cells_at(game, mine, point)), list(cells_at(turned, theirs, point))
         if here and there:
             assert here[0].value.at(point) == -there[0].value.at(point)
+
+
+def bernstein(poly, ranges):
+    """Return the Bernstein coefficients of a polynomial over a box, by their definition."""
+    coefficients = {tuple(map(int, exponents)): Q(int(one)) for exponents, one in poly.to_dict().items()}
+    for place, (low, high) in enumerate(ranges):
+        degree = int(poly.degrees()[place])
+        moved = {}
+        for exponents, coefficient in coefficients.items():
+            power = exponents[place]
+            for k in range(power + 1):
+                share = coefficient * comb(power, k) * low ** (power - k) * (high - low) ** k / comb(degree, k)
+                for i in range(k, degree + 1):
+                    key = (*exponents[:place], i, *exponents[place + 1 :])
+                    moved[key] = moved.get(key, 0) + share * comb(i, k)
+        coefficients = moved
+    return coefficients.values()
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "b")], ids=len)
+@given(st.data())
+def test_signs_over_a_box_are_those_of_bernstein_coefficients(names, data):
+    powers = st.tuples(*[st.integers(0, 4)] * len(names))
+    terms = data.draw(st.dictionaries(powers, st.integers(-5, 5).filter(bool), min_size=1, max_size=6))
+    numbers = st.fractions(-3, 3, max_denominator=5)
+    ranges = tuple(data.draw(st.tuples(numbers, numbers).filter(lambda two: two[0] < two[1])) for _ in names)
+    poly = fmpz_mpoly_ctx.get(names, Ordering.lex).from_dict(terms)
+
+    wanted = min(bernstein(poly, ranges)) < 0 < max(bernstein(poly, ranges))
+
+    assert may_vanish(poly, ranges) == wanted
+    one = ((0,) * len(names), Q(1))
+    assert _Board(ParametricGame((((one,),),), names, ranges, ("r",), ("c",))).may_be_zero(poly) == wanted

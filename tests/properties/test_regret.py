@@ -1,4 +1,4 @@
-"""Laws of regret matching on random zero-sum games."""
+"""Laws of learners on random zero-sum games."""
 
 from fractions import Fraction
 
@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from solvers.forms import MatrixGame
 from solvers.inline import InlineWorkers, last_result
+from solvers.regret.fictitious_play import FictitiousPlay
+from solvers.regret.hedge import Hedge
 from solvers.regret.regret_matching import RegretMatching
 
 enough = settings(max_examples=40, deadline=None)
@@ -117,3 +119,77 @@ def test_against_a_fixed_opponent_regret_vanishes(case):
 
     assert final["y"] == pytest.approx(list(opponent))
     assert final["gain_p1"] <= spread * np.sqrt(payoffs.shape[0] / 2_000) + 1e-9
+
+
+# ---- the other learners ------------------------------------------------------------------------------------------------------
+
+PLUS = {"floor": True, "gamma": 1.0}
+PREDICTIVE = {"floor": True, "predictive": True, "gamma": 2.0}
+SMOOTH = {**PREDICTIVE, "smooth": 2.0}
+
+
+@st.composite
+def learners(draw, iterations=20, alternating=None):
+    both = {"alternating": draw(st.booleans()) if alternating is None else alternating}
+    made = [RegretMatching(iterations, **said, **both) for said in ({}, PLUS, PREDICTIVE, SMOOTH)]
+    made += [Hedge(iterations, **both), Hedge(iterations, rate=0.1, gamma=0.5, **both), FictitiousPlay(iterations, **both)]
+    return draw(st.sampled_from(made))
+
+
+@enough
+@given(cases(), learners())
+def test_all_learners_play_distributions_and_nobody_gains_less_than_nothing(case, solver):
+    payoffs, _, _ = case
+
+    for row in curve(payoffs, solver):
+        for mix in (row["x"], row["y"]):
+            assert min(mix) >= 0
+            assert sum(mix) == pytest.approx(1, abs=1e-12)
+        assert min(row["gain_p1"], row["gain_p2"], row["exploitability"]) >= 0
+        assert row["gamma"] == solver.gamma
+
+
+@enough
+@given(cases(), learners(alternating=False))
+def test_exchanging_the_players_of_all_learners_exchanges_everything(case, solver):
+    payoffs, _, _ = case
+
+    plain, exchanged = curve(payoffs, solver), curve(-payoffs.T, solver)
+
+    for one, other in zip(plain, exchanged, strict=True):
+        assert other["x"] == pytest.approx(one["y"], abs=1e-7)
+        assert other["gain_p1"] == pytest.approx(one["gain_p2"], abs=1e-6)
+
+
+@enough
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=4),
+    st.integers(1, 40),
+    st.integers(0, 999),
+    learners(),
+)
+def test_batches_are_their_games_one_by_one(shapes, copies, seed, solver):
+    rng = np.random.default_rng(seed)
+    games = [game_of(rng.integers(-5000, 5000, shape)) for shape in shapes for _ in range(copies)]
+
+    table = solver.solve_batch(games, []).tables["curve"]
+
+    height = len(table) // len(games)
+    for place in {0, len(games) // 2, len(games) - 1}:
+        events = solver.solve(games[place], resume=None, workers=InlineWorkers(), rng=rng)
+        alone = last_result(events, solver).tables["curve"]
+        assert table.slice(place * height, height).drop_columns(["batch_index"]) == alone
+
+
+@enough
+@given(cases())
+def test_rm_plus_keeps_the_regret_bound_too(case):
+    """Tammelin et al. 2015, theorem 1: uniform averages, both moving at once."""
+    payoffs, _, _ = case
+    m, n = payoffs.shape
+    spread = (np.max(payoffs) - np.min(payoffs)) / 1000
+
+    for row in curve(payoffs, RegretMatching(1_000, floor=True)):
+        if row["iterate"] == "average":
+            bound = spread * (np.sqrt(m) + np.sqrt(n)) / np.sqrt(row["iteration"])
+            assert row["gain_p1"] + row["gain_p2"] <= bound + 1e-9

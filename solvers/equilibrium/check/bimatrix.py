@@ -17,12 +17,13 @@ from solvers.contract import Verdict
 from solvers.equilibrium.check.reading import (
     Mixture,
     Refuted,
-    clipped,
     dot,
+    judging,
     read_mixture,
-    read_number,
     read_rows,
     rounded,
+    see_cells,
+    see_numbers,
     shown,
     support_of,
 )
@@ -34,6 +35,7 @@ COLUMNS = ("index", "x", "y", "u1", "u2", "x_support", "y_support", "u1_float", 
 Pair = tuple[Mixture, Mixture]
 
 
+@judging(TABLE)
 def check_bimatrix_equilibria(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `bimatrix_equilibria`; exact, O(m n (m + n)) fractions a row.
 
@@ -49,11 +51,7 @@ def check_bimatrix_equilibria(game: Any, tables: Mapping[str, pa.Table]) -> Iter
     tables
         `bimatrix_equilibria`, without the column `point`; may hold anything.
     """
-    try:
-        rows = read_rows(tables, TABLE, COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(TABLE, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, TABLE, COLUMNS)
     if not rows:
         return
     form = game.form(BimatrixGame)
@@ -91,13 +89,12 @@ def _judge(game: BimatrixGame, row: Mapping[str, Any], pair: Pair, before: Pair 
         (2, "u2", y, game.column_actions, [dot(line, x) for line in zip(*game.b, strict=True)]),
     ):
         payoff = dot(earned, mine)
-        if read_number(name, row[name]) != payoff:
-            raise Refuted(f"{name}: x and y yield {shown(payoff)}, not {clipped(row[name])}")
+        see_numbers(row, {name: payoff})
         if max(earned) > payoff:
             best = actions[earned.index(max(earned))]
             raise Refuted(f"not an equilibrium: {best} earns player {player} {shown(max(earned))}, more than {shown(payoff)}")
         replies.append([place for place, one in enumerate(earned) if one == payoff])
-    said = {
+    wanted = {
         **said,
         "x_support": support_of(x, game.row_actions),
         "y_support": support_of(y, game.column_actions),
@@ -106,9 +103,7 @@ def _judge(game: BimatrixGame, row: Mapping[str, Any], pair: Pair, before: Pair 
         "extreme": _is_determined(x, [[line[j] for j in replies[1]] for line in game.b])
         and _is_determined(y, [[game.a[i][j] for i in replies[0]] for j in range(len(y))]),
     }
-    for name, wanted in said.items():
-        if type(row[name]) is not type(wanted) or row[name] != wanted:
-            raise Refuted(f"{name}: expected {wanted!r}, got {clipped(row[name])}")
+    see_cells(row, wanted)
 
 
 def _is_determined(mixture: Mixture, payoffs: Sequence[Sequence[Fraction]]) -> bool:

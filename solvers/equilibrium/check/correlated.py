@@ -14,7 +14,18 @@ from typing import Any
 import pyarrow as pa
 
 from solvers.contract import Verdict
-from solvers.equilibrium.check.reading import Refuted, clipped, read_number, read_rows, rounded, shown
+from solvers.equilibrium.check.reading import (
+    Refuted,
+    clipped,
+    judging,
+    read_number,
+    read_only_row,
+    read_rows,
+    rounded,
+    see_cells,
+    see_numbers,
+    shown,
+)
 from solvers.forms import BimatrixGame, Matrix
 
 CORRELATED, DUAL = "correlated", "correlated_dual"
@@ -37,6 +48,7 @@ Row = Mapping[str, Any]
 Drawn = dict[tuple[int, int], Fraction]
 
 
+@judging(CORRELATED)
 def check_correlated(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge the rows of `correlated`; exact, O(m n (m + n)).
 
@@ -45,25 +57,18 @@ def check_correlated(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verd
     """
     form = game.form(BimatrixGame)
     drawn: Drawn = {}
-    try:
-        rows = read_rows(tables, CORRELATED, COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(CORRELATED, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, CORRELATED, COLUMNS)
     for number, row in enumerate(rows):
         try:
             _enter(form, drawn, row)
         except Refuted as wrong:
             yield Verdict(CORRELATED, number, "refuted", str(wrong))
             return
-    try:
-        _see_equilibrium(form, drawn)
-    except Refuted as wrong:
-        yield Verdict(CORRELATED, None, "refuted", str(wrong))
-        return
+    _see_equilibrium(form, drawn)
     yield Verdict(CORRELATED, 0, "proved", "obeying is a best reply to obedience", count=len(rows))
 
 
+@judging(DUAL)
 def check_correlated_dual(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge the row of `correlated_dual`; exact, O(m n (m + n)).
 
@@ -71,23 +76,17 @@ def check_correlated_dual(game: Any, tables: Mapping[str, pa.Table]) -> Iterator
     multipliers show that none is worth more.
     """
     form = game.form(BimatrixGame)
+    dual = read_only_row(tables, DUAL, DUAL_COLUMNS)
+    drawn: Drawn = {}
+    for row in read_rows(tables, CORRELATED, COLUMNS):
+        _enter(form, drawn, row)
+    _see_equilibrium(form, drawn)
     try:
-        rows = read_rows(tables, DUAL, DUAL_COLUMNS)
-        if len(rows) != 1:
-            raise Refuted(f"expected one row, got {len(rows)}")  # noqa: TRY301 (one way out)
-        drawn: Drawn = {}
-        for row in read_rows(tables, CORRELATED, COLUMNS):
-            _enter(form, drawn, row)
-        _see_equilibrium(form, drawn)
-    except Refuted as wrong:
-        yield Verdict(DUAL, None, "refuted", str(wrong))
-        return
-    try:
-        _judge_dual(form, drawn, rows[0])
+        _judge_dual(form, drawn, dual)
     except Refuted as wrong:
         yield Verdict(DUAL, 0, "refuted", str(wrong))
         return
-    yield Verdict(DUAL, 0, "proved", f"no correlated equilibrium is worth more than {shown(Fraction(rows[0]['value']))}")
+    yield Verdict(DUAL, 0, "proved", f"no correlated equilibrium is worth more than {shown(Fraction(dual['value']))}")
 
 
 # ---- the distribution --------------------------------------------------------------------------------------------------------
@@ -104,7 +103,7 @@ def _enter(game: BimatrixGame, drawn: Drawn, row: Row) -> None:
     probability = read_number("probability", row["probability"])
     if probability <= 0:
         raise Refuted(f"probability: expected a positive number, got {shown(probability)}")
-    _see_float(row, "probability", probability)
+    see_cells(row, {"probability_float": rounded(probability)})
     drawn[pair] = probability
 
 
@@ -133,9 +132,8 @@ def _judge_dual(game: BimatrixGame, drawn: Drawn, row: Row) -> None:
     w1, w2 = _read_weights(row)
     value = min(earned.values()) if row["objective"] == "egalitarian" else w1 * earned["u1"] + w2 * earned["u2"]
     for name, wanted in (*earned.items(), ("value", value)):
-        if read_number(name, row[name]) != wanted:
-            raise Refuted(f"{name}: the distribution yields {shown(wanted)}, not {clipped(row[name])}")
-        _see_float(row, name, wanted)
+        see_numbers(row, {name: wanted}, "the distribution yields")
+        see_cells(row, {f"{name}_float": rounded(wanted)})
     m, n = game.shape
     first, second = _read_multipliers(row, "multipliers1", m), _read_multipliers(row, "multipliers2", n)
     for i in range(m):
@@ -178,9 +176,3 @@ def _read_multipliers(row: Row, name: str, count: int) -> list[list[Fraction]]:
 
 def _mean(matrix: Matrix, drawn: Drawn) -> Fraction:
     return sum((p * matrix[i][j] for (i, j), p in drawn.items()), Fraction())
-
-
-def _see_float(row: Row, name: str, exactly: Fraction) -> None:
-    said = row[f"{name}_float"]
-    if type(said) is not type(rounded(exactly)) or said != rounded(exactly):
-        raise Refuted(f"{name}_float: expected {rounded(exactly)!r}, got {clipped(said)}")

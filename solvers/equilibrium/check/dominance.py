@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from solvers.contract import Verdict
-from solvers.equilibrium.check.reading import Refuted, clipped, dot, read_mixture, read_rows, support_of
+from solvers.equilibrium.check.reading import Refuted, clipped, dot, judging, read_mixture, read_rows, support_of
 from solvers.forms import BimatrixGame, Matrix
 
 DOMINANCE, SURVIVORS = "dominance", "survivors"
@@ -25,6 +25,7 @@ Row = Mapping[str, Any]
 _ActionsLeft = tuple[Sequence[int], Sequence[int]]  # the player's and the other's
 
 
+@judging(DOMINANCE)
 def check_dominance(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `dominance`; O(m n) fractions a row.
 
@@ -38,12 +39,8 @@ def check_dominance(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdi
     tables
         `dominance` and `survivors`, without the column `point`; may hold anything.
     """
-    try:
-        rows = read_rows(tables, DOMINANCE, COLUMNS)
-        rule = _rule(tables)
-    except Refuted as wrong:
-        yield Verdict(DOMINANCE, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, DOMINANCE, COLUMNS)
+    rule = _rule(tables)
     left = _Left.of(game.form(BimatrixGame))
     for number, row in enumerate(rows):
         try:
@@ -54,21 +51,18 @@ def check_dominance(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdi
         yield Verdict(DOMINANCE, number, "proved", f"{row['dominated_by']} does better, and in no earlier round")
 
 
+@judging(SURVIVORS)
 def check_survivors(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `survivors`; O(m n) fractions a row, O(m m n) in all where only pure actions may dominate.
 
     Rows are `proved` if they are the actions that `dominance` leaves, in their order, and nothing dominates them.
     """
-    try:
-        rows = read_rows(tables, SURVIVORS, SURVIVOR_COLUMNS)
-        rule = _rule(tables)
-        left = _Left.of(game.form(BimatrixGame))
-        for row in read_rows(tables, DOMINANCE, COLUMNS):
-            left.enter(row)
-        left.close_round()
-    except Refuted as wrong:
-        yield Verdict(SURVIVORS, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, SURVIVORS, SURVIVOR_COLUMNS)
+    rule = _rule(tables)
+    left = _Left.of(game.form(BimatrixGame))
+    for row in read_rows(tables, DOMINANCE, COLUMNS):
+        left.enter(row)
+    left.close_round()
     wanted = [(side.number, place) for side in left.sides for place in side.alive]
     if len(rows) != len(wanted):
         yield Verdict(SURVIVORS, None, "refuted", f"{len(wanted)} actions are left, there are {len(rows)} rows")

@@ -23,17 +23,20 @@ from solvers.equilibrium.check.reading import (
     Integers,
     Mixture,
     Refuted,
-    clipped,
     dot,
+    judging,
     read_mixture,
     read_number,
     read_ratios,
     read_rows,
     rounded,
+    see_cells,
+    see_numbers,
+    see_outcomes,
     shown,
     support_of,
 )
-from solvers.forms import BimatrixGame, Matrix, MatrixGame
+from solvers.forms import BimatrixGame, MatrixGame
 
 TABLE = "equilibria"
 COLUMNS = ("index", "value", "x", "y", "x_support", "y_support", "value_float", "win", "draw", "lose")
@@ -53,6 +56,7 @@ _MOST = 2.0**62
 _EXACT_FLOATS = 2**53
 
 
+@judging(TABLE)
 def check_equilibria(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `equilibria`; exact, O(m n) fractions a row.
 
@@ -67,11 +71,7 @@ def check_equilibria(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verd
     tables
         `equilibria`, without the column `point`; may hold anything.
     """
-    try:
-        rows = read_rows(tables, TABLE, COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(TABLE, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, TABLE, COLUMNS)
     matrix = _zero_sum(game)
     if (matrix is None) == bool(rows):
         said = "rows, but the game is not zero-sum" if rows else "no rows, but a finite zero-sum game has an equilibrium"
@@ -110,8 +110,7 @@ def _judge(game: MatrixGame, row: Mapping[str, Any], number: int, before: Pair |
     value = read_number("value", row["value"])
     earned = [dot(payoffs, y) for payoffs in game.payoffs]
     paid = [dot(payoffs, x) for payoffs in zip(*game.payoffs, strict=True)]
-    if dot(earned, x) != value:
-        raise Refuted(f"value: x and y yield {shown(dot(earned, x))}, not {shown(value)}")
+    see_numbers(row, {"value": dot(earned, x)})
     if max(earned) > value:
         best = game.row_actions[earned.index(max(earned))]
         raise Refuted(f"not an equilibrium: {best} earns player 1 {shown(max(earned))} against y, more than {shown(value)}")
@@ -120,29 +119,15 @@ def _judge(game: MatrixGame, row: Mapping[str, Any], number: int, before: Pair |
         raise Refuted(f"not an equilibrium: {best} costs player 2 {shown(min(paid))} against x, less than {shown(value)}")
     if before is not None and (x, y) >= before:
         raise Refuted("repeats an earlier row, or stands in the wrong order")
-    said = {
+    wanted = {
         "index": number,
         "x_support": support_of(x, game.row_actions),
         "y_support": support_of(y, game.column_actions),
         "value_float": rounded(value),
     }
-    for name, wanted in said.items():
-        if type(row[name]) is not type(wanted) or row[name] != wanted:
-            raise Refuted(f"{name}: expected {wanted!r}, got {clipped(row[name])}")
-    _judge_outcomes(game, row, x, y)
+    see_cells(row, wanted)
+    see_outcomes(game, row, x, y)
     return x, y
-
-
-def _judge_outcomes(game: MatrixGame, row: Mapping[str, Any], x: Mixture, y: Mixture) -> None:
-    for name in ("win", "draw", "lose"):
-        if game.outcomes is None:
-            if row[name] is not None:
-                raise Refuted(f"{name}: expected null, for the game has no outcomes, got {clipped(row[name])}")
-            continue
-        matrix: Matrix = getattr(game.outcomes, name)
-        wanted = dot([dot(line, y) for line in matrix], x)
-        if read_number(name, row[name]) != wanted:
-            raise Refuted(f"{name}: x and y yield {shown(wanted)}, not {clipped(row[name])}")
 
 
 # ---- many small games at once --------------------------------------------------------------------------------------------------

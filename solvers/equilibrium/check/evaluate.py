@@ -8,8 +8,21 @@ from typing import Any
 import pyarrow as pa
 
 from solvers.contract import Verdict
-from solvers.equilibrium.check.reading import Mixture, Refuted, clipped, dot, read_mixture, read_number, read_rows, rounded, shown
-from solvers.forms import Matrix, MatrixGame
+from solvers.equilibrium.check.reading import (
+    Mixture,
+    Refuted,
+    dot,
+    judging,
+    read_mixture,
+    read_only_row,
+    read_rows,
+    rounded,
+    see_cells,
+    see_numbers,
+    see_outcomes,
+    shown,
+)
+from solvers.forms import MatrixGame
 
 OUTCOMES, ACTION_VALUES = "outcomes", "action_values"
 COLUMNS = (
@@ -30,6 +43,7 @@ ACTION_COLUMNS = ("player", "action", "value", "best", "value_float")
 Row = Mapping[str, Any]
 
 
+@judging(OUTCOMES)
 def check_outcomes(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge the row of `outcomes`: `proved` if all of it follows from its x and y. O(m n) fractions.
 
@@ -41,11 +55,7 @@ def check_outcomes(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdic
         `outcomes`, without the column `point`; may hold anything.
     """
     matrix = game.form(MatrixGame)
-    try:
-        row = _only_row(tables)
-    except Refuted as wrong:
-        yield Verdict(OUTCOMES, None, "refuted", str(wrong))
-        return
+    row = read_only_row(tables, OUTCOMES, COLUMNS)
     try:
         _judge(matrix, row)
     except Refuted as wrong:
@@ -54,15 +64,12 @@ def check_outcomes(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdic
     yield Verdict(OUTCOMES, 0, "proved", "recomputed from x and y")
 
 
+@judging(ACTION_VALUES)
 def check_action_values(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `action_values`: `proved` if it follows from x and y of `outcomes`. O(m n) fractions."""
     matrix = game.form(MatrixGame)
-    try:
-        x, y = _mixtures(matrix, _only_row(tables))
-        rows = read_rows(tables, ACTION_VALUES, ACTION_COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(ACTION_VALUES, None, "refuted", str(wrong))
-        return
+    x, y = _mixtures(matrix, read_only_row(tables, OUTCOMES, COLUMNS))
+    rows = read_rows(tables, ACTION_VALUES, ACTION_COLUMNS)
     wanted = []
     for player, names, values in ((1, matrix.row_actions, _earned(matrix, y)), (2, matrix.column_actions, _received(matrix, x))):
         wanted += [(player, name, value, value == max(values)) for name, value in zip(names, values, strict=True)]
@@ -70,20 +77,12 @@ def check_action_values(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[V
         yield Verdict(ACTION_VALUES, None, "refuted", f"the game has {len(wanted)} actions, there are {len(rows)} rows")
     for number, (row, (player, action, value, best)) in enumerate(zip(rows, wanted, strict=False)):
         try:
-            if read_number("value", row["value"]) != value:
-                raise Refuted(f"value: {action} earns {shown(value)}, not {clipped(row['value'])}")  # noqa: TRY301 (one way out)
-            _see(row, {"player": player, "action": action, "best": best, "value_float": rounded(value)})
+            see_numbers(row, {"value": value}, f"{action} earns")
+            see_cells(row, {"player": player, "action": action, "best": best, "value_float": rounded(value)})
         except Refuted as wrong:
             yield Verdict(ACTION_VALUES, number, "refuted", str(wrong))
             continue
         yield Verdict(ACTION_VALUES, number, "proved", f"recomputed: {shown(value)}")
-
-
-def _only_row(tables: Mapping[str, pa.Table]) -> Row:
-    rows = read_rows(tables, OUTCOMES, COLUMNS)
-    if len(rows) != 1:
-        raise Refuted(f"expected one row of outcomes, got {len(rows)}")
-    return rows[0]
 
 
 def _mixtures(game: MatrixGame, row: Row) -> tuple[Mixture, Mixture]:
@@ -103,21 +102,6 @@ def _judge(game: MatrixGame, row: Row) -> None:
     earned, received = _earned(game, y), _received(game, x)
     value = dot(earned, x)
     exactly = {"value": value, "gain_row": max(earned) - value, "gain_column": max(received) + value}
-    for name, wanted in exactly.items():
-        if read_number(name, row[name]) != wanted:
-            raise Refuted(f"{name}: x and y yield {shown(wanted)}, not {clipped(row[name])}")
-    _see(row, {f"{name}_float": rounded(wanted) for name, wanted in exactly.items()})
-    for name in ("win", "draw", "lose"):
-        if game.outcomes is None:
-            _see(row, {name: None})
-            continue
-        chances: Matrix = getattr(game.outcomes, name)
-        wanted = dot([dot(line, y) for line in chances], x)
-        if read_number(name, row[name]) != wanted:
-            raise Refuted(f"{name}: x and y yield {shown(wanted)}, not {clipped(row[name])}")
-
-
-def _see(row: Row, wanted: Mapping[str, Any]) -> None:
-    for name, right in wanted.items():
-        if type(row[name]) is not type(right) or row[name] != right:
-            raise Refuted(f"{name}: expected {right!r}, got {clipped(row[name])}")
+    see_numbers(row, exactly)
+    see_cells(row, {f"{name}_float": rounded(wanted) for name, wanted in exactly.items()})
+    see_outcomes(game, row, x, y)

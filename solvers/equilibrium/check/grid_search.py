@@ -17,7 +17,20 @@ import pyarrow as pa
 
 from solvers.contract import Verdict
 from solvers.equilibrium.check.exact_value import solve_exactly
-from solvers.equilibrium.check.reading import Mixture, Refuted, clipped, dot, read_mixture, read_number, read_rows, rounded
+from solvers.equilibrium.check.reading import (
+    Mixture,
+    Refuted,
+    clipped,
+    dot,
+    judging,
+    mean,
+    read_mixture,
+    read_rows,
+    rounded,
+    see_cells,
+    see_numbers,
+    see_outcomes,
+)
 from solvers.forms import Matrix, MatrixGame
 
 OPTIMA, OUTCOMES = "grid_optima", "grid_outcomes"
@@ -30,6 +43,7 @@ _BLOCK = 50_000
 _SAFE = 2**62
 
 
+@judging(OPTIMA)
 def check_grid_optima(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge `grid_optima`: the table must be, cell by cell, what walking the grid again gives; C(n + m - 1, n) m n products.
 
@@ -40,26 +54,22 @@ def check_grid_optima(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Ver
     tables
         `grid_optima`, without the column `point`; may hold anything.
     """
-    try:
-        rows = read_rows(tables, OPTIMA, OPTIMA_COLUMNS)
-        steps = _steps(rows)
-        matrix = game.form(MatrixGame)
-        wanted = _expected(matrix, steps)
-        if len(rows) != len(wanted):
-            raise Refuted(f"{len(wanted)} strategies tie for the best in steps of 1/{steps}, the table has {len(rows)}")  # noqa: TRY301
-    except Refuted as wrong:
-        yield Verdict(OPTIMA, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, OPTIMA, OPTIMA_COLUMNS)
+    steps = _steps(rows)
+    matrix = game.form(MatrixGame)
+    wanted = _expected(matrix, steps)
+    if len(rows) != len(wanted):
+        raise Refuted(f"{len(wanted)} strategies tie for the best in steps of 1/{steps}, the table has {len(rows)}")
     for number, (row, should) in enumerate(zip(rows, wanted, strict=True)):
-        differ = [name for name in OPTIMA_COLUMNS if type(row[name]) is not type(should[name]) or row[name] != should[name]]
-        if differ:
-            name = differ[0]
-            said = f"{name}: expected {clipped(should[name])}, got {clipped(row[name])}"
-            yield Verdict(OPTIMA, number, "refuted", said)
-        else:
-            yield Verdict(OPTIMA, number, "proved", f"none of the strategies in steps of 1/{steps} does better")
+        try:
+            see_cells(row, should)
+        except Refuted as wrong:
+            yield Verdict(OPTIMA, number, "refuted", str(wrong))
+            continue
+        yield Verdict(OPTIMA, number, "proved", f"none of the strategies in steps of 1/{steps} does better")
 
 
+@judging(OUTCOMES)
 def check_grid_outcomes(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge `grid_outcomes`: each pair of strategies of `grid_optima` in its place, with what happens when they meet; exact.
 
@@ -71,15 +81,11 @@ def check_grid_outcomes(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[V
         `grid_optima` and `grid_outcomes`, without the column `point`; may hold anything.
     """
     matrix = game.form(MatrixGame)
-    try:
-        rows = read_rows(tables, OUTCOMES, OUTCOME_COLUMNS)
-        xs, ys = _mixtures(matrix, read_rows(tables, OPTIMA, OPTIMA_COLUMNS))
-        pairs = list(islice(product(enumerate(xs), enumerate(ys)), MOST_OUTCOMES))
-        if len(rows) != len(pairs):
-            raise Refuted(f"expected a row for each of {len(pairs)} pairs of strategies, got {len(rows)}")  # noqa: TRY301
-    except Refuted as wrong:
-        yield Verdict(OUTCOMES, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, OUTCOMES, OUTCOME_COLUMNS)
+    xs, ys = _mixtures(matrix, read_rows(tables, OPTIMA, OPTIMA_COLUMNS))
+    pairs = list(islice(product(enumerate(xs), enumerate(ys)), MOST_OUTCOMES))
+    if len(rows) != len(pairs):
+        raise Refuted(f"expected a row for each of {len(pairs)} pairs of strategies, got {len(rows)}")
     for number, (row, ((i, x), (j, y))) in enumerate(zip(rows, pairs, strict=True)):
         try:
             _judge_outcome(matrix, row, (i, j), x, y)
@@ -92,19 +98,8 @@ def check_grid_outcomes(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[V
 def _judge_outcome(game: MatrixGame, row: Mapping[str, Any], place: tuple[int, int], x: Mixture, y: Mixture) -> None:
     if (row["x_index"], row["y_index"]) != place:
         raise Refuted(f"expected the strategies {place}, got {(row['x_index'], row['y_index'])}")
-    parts = game.outcomes
-    matrices: dict[str, Matrix | None] = {
-        "value": game.payoffs,
-        "win": parts.win if parts else None,
-        "draw": parts.draw if parts else None,
-        "lose": parts.lose if parts else None,
-    }
-    for name, matrix in matrices.items():
-        if matrix is None:
-            if row[name] is not None:
-                raise Refuted(f"{name}: expected null, for the game has no outcomes, got {clipped(row[name])}")
-        elif read_number(name, row[name]) != (mean := dot([dot(line, y) for line in matrix], x)):
-            raise Refuted(f"{name}: x and y yield {mean}, not {clipped(row[name])}")
+    see_numbers(row, {"value": mean(game.payoffs, x, y)})
+    see_outcomes(game, row, x, y)
 
 
 def _mixtures(game: MatrixGame, rows: list[dict[str, Any]]) -> tuple[list[Mixture], list[Mixture]]:

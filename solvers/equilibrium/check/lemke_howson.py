@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from solvers.contract import Verdict
-from solvers.equilibrium.check.reading import Mixture, Refuted, clipped, read_mixture, read_rows
+from solvers.equilibrium.check.reading import Mixture, Refuted, clipped, judging, read_mixture, read_rows, see_cells
 from solvers.forms import BimatrixGame, Matrix
 
 TABLE = "lemke_howson"
@@ -25,6 +25,7 @@ COLUMNS = ("label", "player", "action", "path", "equilibrium")
 Lines = list[list[Fraction]]
 
 
+@judging(TABLE)
 def check_lemke_howson(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `lemke_howson`; exact, O((m + n)^3) fractions a step.
 
@@ -38,15 +39,10 @@ def check_lemke_howson(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Ve
     tables
         `lemke_howson` and `bimatrix_equilibria`, without the column `point`; may hold anything.
     """
-    try:
-        rows = read_rows(tables, TABLE, COLUMNS)
-        equilibria = read_rows(tables, "bimatrix_equilibria", ("x", "y"))
-    except Refuted as wrong:
-        yield Verdict(TABLE, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, TABLE, COLUMNS)
+    equilibria = read_rows(tables, "bimatrix_equilibria", ("x", "y"))
     if not rows:
-        yield Verdict(TABLE, None, "refuted", "no rows, but every label leads somewhere")
-        return
+        raise Refuted("no rows, but every label leads somewhere")
     form = game.form(BimatrixGame)
     polytopes = (_inequalities(form.b), _inequalities(tuple(zip(*form.a, strict=True))))
     before = -1
@@ -67,10 +63,7 @@ def _judge(
     label = row["label"]
     if type(label) is not int or not before < label < m + n:
         raise Refuted(f"label: expected one of {before + 1} to {m + n - 1}, got {clipped(label)}")
-    said = {"player": 1 if label < m else 2, "action": [*game.row_actions, *game.column_actions][label]}
-    for name, wanted in said.items():
-        if type(row[name]) is not type(wanted) or row[name] != wanted:
-            raise Refuted(f"{name}: expected {wanted!r}, got {clipped(row[name])}")
+    see_cells(row, {"player": 1 if label < m else 2, "action": [*game.row_actions, *game.column_actions][label]})
     ends = _walked(polytopes, label, row["path"])
     place = row["equilibrium"]
     if type(place) is not int or not 0 <= place < len(equilibria):

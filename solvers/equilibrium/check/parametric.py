@@ -24,12 +24,12 @@ from math import lcm
 from typing import Any
 
 import pyarrow as pa
-from flint import Ordering, fmpq, fmpq_mat, fmpq_poly, fmpz_mpoly_ctx
+from flint import Ordering, fmpq, fmpq_mat, fmpq_poly, fmpz_mpoly_ctx, fmpz_poly
 
 from solvers.contract import Verdict
 from solvers.equilibrium.check.exact_value import solve_exactly
 from solvers.equilibrium.check.expressions import Terms, read_quotient
-from solvers.equilibrium.check.reading import Refuted, clipped, read_number, read_rows, support_of
+from solvers.equilibrium.check.reading import Refuted, clipped, judging, read_number, read_rows, see_cells, support_of
 from solvers.equilibrium.check.real_numbers import Number, first_between, is_less, rational, read_real, read_root, roots_of
 from solvers.forms import ParametricGame
 
@@ -52,6 +52,7 @@ Polynomial = Any  # fmpz_mpoly; FLINT is untyped
 Point = tuple[Fraction, ...]
 
 
+@judging(CELLS)
 def check_cells(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `cells`: probabilities that sum to 1 everywhere, and all that the row says besides, at its sample.
 
@@ -65,15 +66,10 @@ def check_cells(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
         `cells` and `pieces`, without the column `point`; may hold anything.
     """
     board = _Board(game.form(ParametricGame))
-    try:
-        rows = read_rows(tables, CELLS, CELL_COLUMNS)
-        piece_rows = read_rows(tables, PIECES, PIECE_COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(CELLS, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, CELLS, CELL_COLUMNS)
+    piece_rows = read_rows(tables, PIECES, PIECE_COLUMNS)
     if not rows:
-        yield Verdict(CELLS, None, "refuted", "no rows, but every game has a value")
-        return
+        raise Refuted("no rows, but every game has a value")
     seen: set[str] = set()
     appeared = list(dict.fromkeys(row["cell"] for row in piece_rows))
     for number, row in enumerate(rows):
@@ -89,6 +85,7 @@ def check_cells(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
         yield Verdict(CELLS, number, "proved", f"its formulas are right; its pieces say where; solved again at {row['sample']}")
 
 
+@judging(PIECES)
 def check_pieces(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `pieces`: together they fill the box, and the cell's formulas are an equilibrium throughout each.
 
@@ -102,15 +99,10 @@ def check_pieces(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]
         `cells` and `pieces`, without the column `point`; may hold anything.
     """
     board = _Board(game.form(ParametricGame))
-    try:
-        rows = read_rows(tables, PIECES, PIECE_COLUMNS)
-        cells = read_rows(tables, CELLS, CELL_COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(PIECES, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, PIECES, PIECE_COLUMNS)
+    cells = read_rows(tables, CELLS, CELL_COLUMNS)
     if not rows:
-        yield Verdict(PIECES, None, "refuted", "no rows, but the box has an inside")
-        return
+        raise Refuted("no rows, but the box has an inside")
     before: _Piece | None = None
     for number, row in enumerate(rows):
         try:
@@ -254,7 +246,7 @@ class _Board:
         factors: dict[str, Polynomial] = {}
         for one in conditions:
             for poly in (one.above, one.below):
-                factors.update({str(factor): factor for factor, _ in poly.factor()[1]})
+                factors.update({str(factor): factor for factor in _irreducible(poly)})
         return _Cell(x, y, value, conditions, [one for one in factors.values() if self.may_be_zero(one)])
 
     def may_be_zero(self, poly: Polynomial) -> bool:
@@ -262,17 +254,20 @@ class _Board:
 
         With each parameter as (low + high t) / (1 + t), t > 0, its numerator has no zero if its coefficients have one sign.
         """
-        terms = {exponents: Fraction(one) for exponents, one in _terms(poly)}
+        terms = {exponents: fmpq(one) for exponents, one in _terms(poly)}
         for place, (low, high) in enumerate(self.game.ranges):
             degree = max(exponents[place] for exponents in terms)
             moving, one = fmpq_poly([_fmpq(low), _fmpq(high)]), fmpq_poly([1, 1])
-            moved: dict[tuple[int, ...], Fraction] = {}
+            lines = [moving**power * one ** (degree - power) for power in range(degree + 1)]
+            moved: dict[tuple[int, ...], Any] = {}  # polynomials in t, by the exponents of the other parameters
             for exponents, coefficient in terms.items():
-                line = moving ** exponents[place] * one ** (degree - exponents[place])
-                for power, share in enumerate(line.coeffs()):
-                    key = (*exponents[:place], power, *exponents[place + 1 :])
-                    moved[key] = moved.get(key, Fraction()) + coefficient * Fraction(int(share.p), int(share.q))
-            terms = moved
+                others = (*exponents[:place], 0, *exponents[place + 1 :])
+                moved[others] = moved.get(others, 0) + lines[exponents[place]] * coefficient
+            terms = {
+                (*others[:place], power, *others[place + 1 :]): share
+                for others, line in moved.items()
+                for power, share in enumerate(line.coeffs())
+            }
         signs = {one > 0 for one in terms.values() if one}
         return len(signs) > 1
 
@@ -290,7 +285,10 @@ class _Board:
             return _Bound(self.context.gens()[1] * number.denominator - self.context.constant(number.numerator), 1)
         rank, terms = read_root(name, text, self.game.parameters)
         poly, scale = self.polynomial(terms)
-        factors = poly.factor() if terms else (0, [])
+        try:
+            factors = poly.factor() if terms else (0, [])
+        except OverflowError:  # there are several, too large to be sorted
+            factors = (0, [])
         if scale != 1 or factors[0] != 1 or [many for _, many in factors[1]] != [1] or not _degree(poly, 1):
             raise Refuted(f"{name}: expected an irreducible polynomial of integers in both parameters, got {clipped(text)}")
         return _Bound(poly, rank)
@@ -348,7 +346,7 @@ class _Board:
 
     def _found(self, key: tuple[str, ...], find: Callable[..., list[Polynomial]], *polys: Polynomial) -> list[Polynomial]:
         if key not in self._projected:
-            parts = {str(factor): factor for poly in find(*polys) for factor, _ in poly.factor()[1]}
+            parts = {str(factor): factor for poly in find(*polys) for factor in _irreducible(poly)}
             self._projected[key] = list(parts.values())
         return self._projected[key]
 
@@ -406,9 +404,7 @@ def _judge_cell(board: _Board, row: Mapping[str, Any], number: int, piece_rows: 
         "sample_value": str(value),
         "unique": _is_unique(board, cell, x, y, sample),
     }
-    for name, one in wanted.items():
-        if type(row[name]) is not type(one) or row[name] != one:
-            raise Refuted(f"{name}: expected {clipped(one)}, got {clipped(row[name])}")
+    see_cells(row, wanted)
 
 
 def _sample(board: _Board, piece: _Piece) -> Point:
@@ -463,6 +459,16 @@ def _is_unique(board: _Board, cell: _Cell, x: list[Fraction], y: list[Fraction],
 
 def _terms(poly: Polynomial) -> list[tuple[tuple[int, ...], int]]:
     return [(tuple(int(one) for one in exponents), int(coefficient)) for exponents, coefficient in poly.to_dict().items()]
+
+
+def _irreducible(poly: Polynomial) -> list[Polynomial]:
+    """Return the factors; of a polynomial in one parameter by FLINT's own for these: the others are not sorted beyond 32 bits."""
+    used = [place for place in range(len(poly.context().names())) if _degree(poly, place) > 0]
+    if len(used) != 1:
+        return [factor for factor, _ in poly.factor()[1]]
+    gen = poly.context().gens()[used[0]]
+    found = (factor.coeffs() for factor, _ in fmpz_poly(_coefficients(poly, used[0])).factor()[1])
+    return [sum((gen**power * one for power, one in enumerate(line)), poly * 0) for line in found]
 
 
 def _degree(poly: Polynomial, place: int) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,16 +13,39 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from solvers.contract import Verdict
+from solvers.forms import Matrix, MatrixGame
+
 _EXACT = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _SHOWN_BITS = 200
 
 Mixture = list[Fraction]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]
 
 
 class Refuted(Exception):
-    """What is wrong with a row."""
+    """What is wrong with a row, or with a table."""
+
+
+def judging(table: str) -> Callable[[Check], Check]:
+    """Decorate a checker: a `Refuted` that it raises ends it and refutes the table as a whole."""
+
+    def decorated(check: Check) -> Check:
+        @functools.wraps(check)
+        def judge(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
+            try:
+                yield from check(game, tables)
+            except Refuted as wrong:
+                yield Verdict(table, None, "refuted", str(wrong))
+
+        return judge
+
+    return decorated
+
+
+# ---- a table, a cell -----------------------------------------------------------------------------------------------------------
 
 
 def read_rows(tables: Mapping[str, pa.Table], name: str, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -43,6 +67,14 @@ def read_rows(tables: Mapping[str, pa.Table], name: str, columns: Sequence[str])
     except (ValueError, OverflowError, pa.ArrowException) as error:  # broken text, dates out of range ...
         raise Refuted(f"cannot be read: {error}") from error
     return rows
+
+
+def read_only_row(tables: Mapping[str, pa.Table], name: str, columns: Sequence[str]) -> dict[str, Any]:
+    """Return the row of a table that should have one; raises as `read_rows` does."""
+    rows = read_rows(tables, name, columns)
+    if len(rows) != 1:
+        raise Refuted(f"{name}: expected one row, got {len(rows)}")
+    return rows[0]
 
 
 def read_mixture(name: str, said: Any, count: int) -> Mixture:
@@ -68,6 +100,37 @@ def read_number(name: str, text: Any) -> Fraction:
     raise Refuted(f"{name}: expected exact text in lowest terms, got {clipped(text)}")
 
 
+# ---- what a row should say -----------------------------------------------------------------------------------------------------
+
+
+def see_cells(row: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise unless these cells are what they should be, their types included."""
+    for name, right in wanted.items():
+        if type(row[name]) is not type(right) or row[name] != right:
+            raise Refuted(f"{name}: expected {clipped(right)}, got {clipped(row[name])}")
+
+
+def see_numbers(row: Mapping[str, Any], wanted: Mapping[str, Fraction], why: str = "x and y yield") -> None:
+    """Raise unless these cells are the exact text of these numbers."""
+    for name, right in wanted.items():
+        said = read_number(name, row[name])
+        if said != right:
+            raise Refuted(f"{name}: {why} {shown(right)}, not {shown(said)}")
+
+
+def see_outcomes(game: MatrixGame, row: Mapping[str, Any], x: Mixture, y: Mixture) -> None:
+    """Raise unless `win`, `draw` and `lose` are what happens when x meets y, null in a game without outcomes."""
+    names = ("win", "draw", "lose")
+    if game.outcomes is None:
+        see_cells(row, dict.fromkeys(names))
+    else:
+        see_numbers(row, {name: mean(getattr(game.outcomes, name), x, y) for name in names})
+
+
+def mean(matrix: Matrix, x: Mixture, y: Mixture) -> Fraction:
+    return dot([dot(line, y) for line in matrix], x)
+
+
 def dot(left: tuple[Fraction, ...] | Mixture, right: Mixture) -> Fraction:
     return sum((a * b for a, b in zip(left, right, strict=True) if b), Fraction())
 
@@ -81,6 +144,9 @@ def rounded(value: Fraction) -> float | None:
         return float(value)
     except OverflowError:
         return None
+
+
+# ---- reasons -------------------------------------------------------------------------------------------------------------------
 
 
 def shown(number: Fraction) -> str:

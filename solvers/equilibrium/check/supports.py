@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from solvers.contract import Verdict
-from solvers.equilibrium.check.reading import Refuted, clipped, read_rows
+from solvers.equilibrium.check.reading import Refuted, judging, read_rows, see_cells
 from solvers.forms import BimatrixGame, Matrix
 
 TABLE = "supports"
@@ -23,6 +23,7 @@ COLUMNS = ("x_support", "y_support", "verdict", "violated", "equations")
 Mixture = dict[int, Fraction]
 
 
+@judging(TABLE)
 def check_supports(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `supports`; exact, a linear system for each player and row.
 
@@ -36,28 +37,23 @@ def check_supports(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdic
     tables
         `supports`, without the column `point`; may hold anything.
     """
-    try:
-        rows = read_rows(tables, TABLE, COLUMNS)
-    except Refuted as wrong:
-        yield Verdict(TABLE, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, TABLE, COLUMNS)
     if not rows:
         return
     form = game.form(BimatrixGame)
     pairs = (2 ** len(form.row_actions) - 1) * (2 ** len(form.column_actions) - 1)
     if len(rows) != pairs:
-        yield Verdict(TABLE, None, "refuted", f"expected {pairs} rows, one for each pair of supports, got {len(rows)}")
-        return
+        raise Refuted(f"expected {pairs} rows, one for each pair of supports, got {len(rows)}")
     players = (_Player(form.a, form.column_actions, "y"), _Player(tuple(zip(*form.b, strict=True)), form.row_actions, "x"))
     wanted = ((rows_, columns) for rows_ in _subsets(form.row_actions) for columns in _subsets(form.column_actions))
     for number, (row, (ours, theirs)) in enumerate(zip(rows, wanted, strict=True)):
         said = _said(form, players, ours, theirs)
-        wrong_ones = [name for name in COLUMNS if type(row[name]) is not type(said[name]) or row[name] != said[name]]
-        if wrong_ones:
-            name = wrong_ones[0]
-            yield Verdict(TABLE, number, "refuted", f"{name}: expected {clipped(said[name])}, got {clipped(row[name])}")
-        else:
-            yield Verdict(TABLE, number, "proved", f"{said['verdict']}, by elimination in integers")
+        try:
+            see_cells(row, said)
+        except Refuted as wrong:
+            yield Verdict(TABLE, number, "refuted", str(wrong))
+            continue
+        yield Verdict(TABLE, number, "proved", f"{said['verdict']}, by elimination in integers")
 
 
 class _Player:

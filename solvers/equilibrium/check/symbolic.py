@@ -12,13 +12,14 @@ import pyarrow as pa
 from solvers.contract import Verdict
 from solvers.equilibrium.check.exact_value import solve_exactly
 from solvers.equilibrium.check.expressions import Terms, read_polynomial, value_at
-from solvers.equilibrium.check.reading import Refuted, clipped, read_rows
+from solvers.equilibrium.check.reading import Refuted, judging, read_rows, see_cells
 from solvers.forms import MatrixGame
 
 TABLE = "polynomials"
 COLUMNS = ("index", "kind", "actions", "variables", "expression", "terms")
 
 
+@judging(TABLE)
 def check_polynomials(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
     """Judge each row of `polynomials`: the coefficients must be the payoffs (their differences), the terms in falling order.
 
@@ -32,14 +33,10 @@ def check_polynomials(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Ver
         `polynomials`, without the column `point`; may hold anything.
     """
     matrix = game.form(MatrixGame)
-    try:
-        rows = read_rows(tables, TABLE, COLUMNS)
-        wanted = _expected(matrix)
-        if len(rows) != len(wanted):
-            raise Refuted(f"expected {len(wanted)} polynomials, got {len(rows)}")  # noqa: TRY301
-    except Refuted as wrong:
-        yield Verdict(TABLE, None, "refuted", str(wrong))
-        return
+    rows = read_rows(tables, TABLE, COLUMNS)
+    wanted = _expected(matrix)
+    if len(rows) != len(wanted):
+        raise Refuted(f"expected {len(wanted)} polynomials, got {len(rows)}")
     for number, (row, should) in enumerate(zip(rows, wanted, strict=True)):
         try:
             _judge(matrix, row, number, should)
@@ -61,10 +58,7 @@ def _judge(game: MatrixGame, row: Mapping[str, Any], number: int, should: Row) -
         raise Refuted(f"expression: the coefficient at {off} is {said.get(off, 0)}, not {terms.get(off, 0)}")
     if list(said) != sorted(said, reverse=True):
         raise Refuted("expression: its terms are not in order")
-    wanted = {"index": number, "kind": kind, "actions": actions, "variables": by, "terms": len(terms)}
-    for name, one in wanted.items():
-        if type(row[name]) is not type(one) or row[name] != one:
-            raise Refuted(f"{name}: expected {clipped(one)}, got {clipped(row[name])}")
+    see_cells(row, {"index": number, "kind": kind, "actions": actions, "variables": by, "terms": len(terms)})
     if kind == "value":
         value, x, y = solve_exactly(game.payoffs)
         if value_at(said, x + y) != value:

@@ -36,7 +36,8 @@ _NUMBERS = (
     "gamma",
 )
 _MIXES = ("x", "y")
-_LARGEST_GAMMA = 100.0
+LARGEST_GAMMA = 100.0
+RECOMPUTED = f"within {TOLERANCE:g} of the largest payoff"
 _SUMMED_SINGLY = 1000
 
 
@@ -61,7 +62,7 @@ def check_curve(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]
     played = _Played(rows[0]["gamma"] if rows else None)
     for index, row in enumerate(rows):
         fault = faults[index] or _row_fault(board, row, mixes, index, played)
-        yield Verdict("curve", index, "refuted" if fault else "recomputed", fault or f"within {TOLERANCE:g} of the largest payoff")
+        yield Verdict("curve", index, "refuted" if fault else "recomputed", fault or RECOMPUTED)
 
 
 def _row_fault(board: Board, row: Row, mixes: Mapping[str, pa.Array], index: int, played: _Played) -> str:
@@ -187,12 +188,12 @@ class _Played:
             return f"gamma is stated as {gamma!r}, and in the first row as {self.gamma!r}"
         if gamma is None:
             return ""
-        if not _is_number(gamma) or not 0 <= gamma <= _LARGEST_GAMMA:
-            return f"gamma is stated as {gamma!r}, wanted is a number from 0 to {_LARGEST_GAMMA:g}"
+        if not _is_number(gamma) or not 0 <= gamma <= LARGEST_GAMMA:
+            return f"gamma is stated as {gamma!r}, wanted is a number from 0 to {LARGEST_GAMMA:g}"
         if row["iterate"] == "last":
             self.last_at, self.last = iteration, plans
             return ""
-        weight = self.weight + _weights(self.summed, iteration, gamma)
+        weight = self.weight + weights_between(self.summed, iteration, gamma)
         if not math.isfinite(weight):
             return "iterations weigh more than float64 holds"
         has_last = self.last_at == iteration
@@ -205,12 +206,12 @@ class _Played:
         return ""
 
 
-def _weights(after: int, to: int, gamma: float) -> float:
+def weights_between(after: int, to: int, gamma: float) -> float:
     """Return the sum of t^gamma over `after` < t <= `to`; far out by Euler and Maclaurin, to 1e-13 of it.
 
     Examples
     --------
-    >>> _weights(0, 4, 2.0), _weights(10, 11, 1.0), _weights(0, 10**6, 1.0)
+    >>> weights_between(0, 4, 2.0), weights_between(10, 11, 1.0), weights_between(0, 10**6, 1.0)
     (30.0, 11.0, 500000500000.0)
     """
     try:

@@ -50,18 +50,21 @@ def check_strategies(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verd
         `strategies`, and `curve` or `values` of the same point, without the column `point`; may hold anything.
     """
     tree: GameTree = game.form(GameTree)
+    # in a sweep of several solvers a point comes with empty tables where others have rows
+    other = "values" if len(tables.get("curve", ())) else "curve"
+    tables = {name: table for name, table in tables.items() if name != other or len(table)}
     try:
         rows = read_rows(tables, TABLE, COLUMNS)
         if not rows and not any(len(tables[name]) for name in ("curve", "values") if name in tables):
             return
         learned = _last_average(tree, tables)
         faults, numbers = _read(tree, rows, learned)
-        if not any(faults) and "values" in tables:
+        if numbers and not any(faults) and "values" in tables:
             _fault_of_pair(tree, numbers, tables)
     except Refuted as wrong:
         yield Verdict(TABLE, None, "refuted", str(wrong))
         return
-    is_exact = isinstance(numbers[0], Fraction)
+    is_exact = are_exact(numbers)
     for index, fault in enumerate(faults):
         if fault:
             yield Verdict(TABLE, index, "refuted", fault)
@@ -86,10 +89,15 @@ def read_strategies(tree: GameTree, tables: Mapping[str, pa.Table]) -> Strategie
     return numbers
 
 
+def are_exact(numbers: Strategies) -> bool:
+    """Say whether these are exact numbers; no numbers are."""
+    return all(isinstance(one, Fraction) for one in numbers)
+
+
 def guarantees(tree: GameTree, numbers: Strategies) -> tuple[Any, Any]:
     """Return what player 1's strategy wins at least and what player 2's loses at most: exact if the numbers are."""
     walk = Walk(tree)
-    if isinstance(numbers[0], Fraction):
+    if are_exact(numbers):
         plans = walk.exact_plans([Fraction(one) for one in numbers])
         return -walk.exact_best(2, plans), walk.exact_best(1, plans)
     floats = walk.plans(np.array(numbers, dtype=np.float64))
@@ -100,7 +108,7 @@ def _read(tree: GameTree, rows: list[Row], learned: Floats | None) -> tuple[list
     slots = slots_of(tree)
     if len(rows) != len(slots):
         raise Refuted(f"expected {len(slots)} rows, one for each action of each information set, got {len(rows)}")
-    is_exact = rows[0]["probability"] is not None
+    is_exact = bool(rows) and rows[0]["probability"] is not None
     if is_exact and learned is not None:
         raise Refuted("probability: expected null, a learning curve holds floats")
     faults = []
@@ -154,7 +162,7 @@ def _last_average(tree: GameTree, tables: Mapping[str, pa.Table]) -> Floats | No
 def _fault_of_pair(tree: GameTree, numbers: Strategies, tables: Mapping[str, pa.Table]) -> None:
     """Refute a pair that does not guarantee one value, or is exact where the value is not."""
     values = [row["value"] for row in read_rows(tables, "values", ("value",))]
-    is_exact = isinstance(numbers[0], Fraction)
+    is_exact = are_exact(numbers)
     if [value is not None for value in values] != [is_exact]:
         raise Refuted("probabilities are exact exactly where the value is")
     low, high = guarantees(tree, numbers)

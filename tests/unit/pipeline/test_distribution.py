@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipeline.distribution import Bins, Ranking, bins, distribution
+from pipeline.distribution import Bins, Ranking, bins, distribution, parts_of, recounted, summary
 
 
 def column(values, kind=None):
@@ -76,3 +76,33 @@ def test_columns_are_joined_lists_and_nulls_included():
     assert found == Ranking(((["a", "b"], 1), (["a,b"], 1), (None, 1)), (2, 1, 1))
     assert distribution([column([[None], [1], [None]])]).counts == (2, 1)
     assert distribution([column([True, False, True])]).values == ((True,), (False,))
+
+
+def test_whole_numbers_come_in_order_where_they_are_few():
+    found = distribution([column([2, 1, 2, 10]), column([1, 1, 1, 1])])
+
+    assert found == Ranking(((1, 1), (2, 1), (10, 1)), (1, 2, 1))
+
+
+def test_some_of_the_numbers_are_counted_in_the_bins_of_all():
+    some, rest = np.array([0.3, 0.1, np.nan]), np.array([0.2, 3.1])
+    found = bins(np.concatenate([some, rest]))
+
+    parts = [recounted(found, values) for values in (some, rest)]
+
+    assert [sum(one.counts) for one in parts] == [2, 2]
+    assert [one.left_out for one in parts] == [1, 0]
+    assert tuple(map(sum, zip(*(one.counts for one in parts), strict=True))) == found.counts
+
+
+def test_a_summary_leaves_out_what_is_no_finite_number():
+    found = summary(np.array([3.0, np.nan, 1.0, np.inf, 8.0]))
+
+    assert (found.count, found.mean, found.least, found.median, found.greatest) == (3, 4.0, 1.0, 3.0, 8.0)
+    assert found.deviation == pytest.approx(13**0.5)
+    assert summary(np.array([np.nan])) is None
+    assert summary(np.array([2.0])).error == 0
+
+
+def test_parts_of_a_text_are_counted():
+    assert parts_of(column(["a", "a+b", "a+b+c", None])).to_pylist() == [1, 2, 3, None]

@@ -247,7 +247,10 @@ def test_files_are_recorded_by_the_path_that_was_typed(plan):
         (["sweep.union={game.a: 1}"], "sweep.union: expected a list of maps"),
         (["sweep.union=[{gme.a: 1}]"], "sweep.union[0].gme.a: expected game, solver, game.*, solver.* or seed, got another key"),
         (["sweep.union=[{game.a: 1}, {game.a: []}]"], "sweep.union[1].game.a: expected at least one choice"),
-        (["+sweep.gird={game.a: 1}"], "sweep.gird: expected a key of sweep, got an unknown key (did you mean sweep.grid or sweep.first or sweep.zip?)"),
+        (
+            ["+sweep.gird={game.a: 1}"],
+            "sweep.gird: expected a key of sweep, got an unknown key (did you mean sweep.grid or sweep.first or sweep.zip?)",
+        ),
         (["game.a=interval(0,1)"], "game.a: expected choices or a range"),
         (["-m", "compute.cpus=1,2"], "compute.cpus: expected one value, got compute.cpus=1,2"),
         (["-m", "game.a=0,x"], "game.a: expected an exact number"),

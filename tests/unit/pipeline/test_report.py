@@ -7,16 +7,19 @@ import time
 from fractions import Fraction
 from html.parser import HTMLParser
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from pipeline.report import write_index, write_report
 from pipeline.report.drawing import UnusableDrawing, clean, draw
 from pipeline.report.findings import findings_of, points_of
+from pipeline.report.groups import groups_of
 from pipeline.report.histogram import histogram
 from pipeline.report.markup import cell_text, data_block, shortened
 from pipeline.report.pictures import picture_data
-from pipeline.store import CHECKS, OUTCOME, POINT, SweepDir, load, parameter_column, point_array, write_table
+from pipeline.report.summary import places_of, summaries
+from pipeline.store import CHECKS, OUTCOME, POINT, PROGRESS, SweepDir, load, parameter_column, point_array, write_table
 from solvers.schema import Curve, HeatMap, Histogram, Strip, TableInfo, column, table_schema
 
 EVIL = "<script>alert(1)</script>\"'&</table>\x01"
@@ -269,7 +272,17 @@ def test_what_is_no_drawing_is_refused(svg):
         clean(svg)
 
 
-@pytest.mark.parametrize("target", ["os:system", "solvers.inline:solve", "solvers.x.draw:__call__", "solvers.no_such.draw:draw"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "os:system",
+        "solvers.inline:solve",
+        "solvers.x.draw:__call__",
+        "solvers.no_such.draw:draw",
+        "solvers.x.drawn:draw",
+        "solvers.x.draw_:draw",
+    ],
+)
 def test_only_drawing_functions_of_ours_are_called(tmp_path, target):
     with pytest.raises(UnusableDrawing):
         draw(values_sweep(tmp_path / "demo"), target, 0, {})
@@ -365,8 +378,9 @@ def hovered(svg):
 
 def bars_of(made, picture):
     points = points_of(made)
-    found = histogram(picture, findings_of(made, "values", points, None))
-    return None if found is None else hovered(found.svg)
+    findings = findings_of(made, "values", points, None)
+    found = histogram(picture, findings, groups_of(points, findings.owners))
+    return None if found is None else hovered("".join(panel.svg for panel in found.panels))
 
 
 def test_numbers_are_counted_in_bins_and_texts_one_by_one(tmp_path):
@@ -409,6 +423,84 @@ def test_beside_a_histogram_no_map_is_missed(tmp_path):
     assert "empty" not in page.text
 
 
+def grouped_sweep(root, sizes, rows, pictures, **columns):
+    """Return a sweep over a size and a seed."""
+    kinds = {name: pa.array(values).type for name, values in columns.items()}
+    schema = table_schema([column(name, kind) for name, kind in kinds.items()], TableInfo(pictures=pictures))
+    points = points_table({"game.size": sizes, "seed": list(range(len(sizes)))})
+    return sweep(root, points, {"values": rows_table(schema, rows, columns)})
+
+
+def test_points_of_another_size_have_another_histogram_and_are_summed_up_apart(tmp_path):
+    picture = Histogram((), "how many", per_point=True)
+    sizes, rows = [10, 2] * 20, [3, 1] * 15 + [5, 1] * 5
+    made = grouped_sweep(tmp_path / "demo", sizes, rows, (picture,), v=[0] * sum(rows))
+
+    page = page_of(made)
+
+    assert bars_of(made, picture) == ["1: 20 points (100 %)", "3: 15 points (75 %)", "5: 5 points (25 %)"]
+    assert page.text.index("game.size = 2") < page.text.index("game.size = 10")
+    assert "23.5" not in page.text
+    assert re.search(r"10\s*20\s*3\.5\s*0\.1987\s*0\.8885\s*3\s*3\s*5", page.text)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups"),
+    [([1] * 20 + [2] * 20, 2), ([1] * 19 + [2] * 21, 1), (list(range(13)) * 20, 1), ([1] * 40, 1)],
+    ids=["two", "too few in one", "too many", "one"],
+)
+def test_a_key_separates_points_if_it_makes_few_and_large_groups(tmp_path, sizes, groups):
+    made = grouped_sweep(tmp_path / "demo", sizes, [1] * len(sizes), (), v=[0] * len(sizes))
+    points = points_of(made)
+
+    found = groups_of(points, np.arange(len(sizes)))
+
+    assert len(found.groups) == groups
+    assert sorted(np.concatenate([one.points for one in found.groups]).tolist()) == list(range(len(sizes)))
+
+
+def test_parts_are_counted_and_a_point_counts_once(tmp_path):
+    parts, once = Histogram(("s", "t"), "sizes", parts=True), Histogram(("v",), once=True)
+    columns = {"s": ["a+b", "c"] * 20, "t": ["d+e", "f+g"] * 20, "v": [1, 7] * 20}
+    made = histogram_sweep(tmp_path / "demo", [2] * 20, (parts, once), **columns)
+
+    assert bars_of(made, parts) == ["1 \u00b7 2: 20 rows (50 %)", "2 \u00b7 2: 20 rows (50 %)"]
+    assert bars_of(made, once) == ["1: 20 points (100 %)"]
+
+
+def test_values_too_rare_for_a_bar_are_counted_only(tmp_path):
+    picture = Histogram(("s",), "names")
+    made = histogram_sweep(tmp_path / "demo", [1] * 90, (picture,), s=[f"n{n}" for n in range(90)])
+
+    assert bars_of(made, picture) == []
+    assert "90 rows, 90 different values. Not drawn: most of them are too rare for a bar." in page_of(made).text
+
+
+def test_a_map_over_seeds_is_left_out_beside_a_histogram(tmp_path):
+    pictures = (HeatMap(("v",), "a map"), Histogram(("v",), "spread"))
+    made = grouped_sweep(tmp_path / "demo", [1] * 20 + [2] * 20, [1] * 40, pictures, v=list(range(40)))
+
+    assert "a map" not in page_of(made).text
+    assert "spread" in page_of(made).text
+
+
+def test_many_points_are_summed_up_in_a_few_numbers(tmp_path):
+    pictures = (Histogram((), "how many", per_point=True), Histogram(("s",), "sizes", parts=True), Histogram(("s",), "names"))
+    sizes, rows = [2, 10] * 20, [1, 2] * 20
+    made = grouped_sweep(tmp_path / "demo", sizes, rows, pictures, s=["a", "a", "a+b"] * 20)
+    points = points_of(made)
+    findings = findings_of(made, "values", points, None)
+
+    many, shares = summaries(findings, points, places_of(points, hashes(40)))
+
+    assert many.rows == (("2", "20", "1", "0", "0", "1", "1", "1"), ("10", "20", "2", "0", "0", "2", "2", "2"))
+    assert (shares.head, shares.rows) == (
+        ("game.size", "count", "1", "2"),
+        (("2", "20", "100 %", ""), ("10", "40", "50 %", "50 %")),
+    )
+    assert list(summaries(findings, points, places_of(points, hashes(19)))) == []
+
+
 def test_a_hostile_histogram_is_text(tmp_path):
     pictures = (
         Histogram((EVIL,), EVIL),
@@ -438,11 +530,13 @@ def test_a_histogram_of_many_rows_takes_no_time(tmp_path):
     findings = findings_of(made, "values", points, None)
 
     start = time.perf_counter()
-    drawn = [histogram(picture, findings) for picture in pictures]
+    groups = groups_of(points, findings.owners)
+    drawn = [histogram(picture, findings, groups) for picture in pictures]
 
     assert time.perf_counter() - start < 3  # 0.1 s alone; this machine may be busy
-    assert all(len(one.svg) < 20_000 for one in drawn)
-    assert hovered(drawn[1].svg)[-1].startswith("14,970 others: 99,790 rows")
+    assert all(len(panel.svg) < 20_000 for one in drawn for panel in one.panels)
+    assert drawn[1].panels == ()
+    assert drawn[1].notes[0] == "100,000 rows, 15,000 different values."
 
 
 def curve_sweep(root, count=2, steps=5, **columns):
@@ -463,6 +557,29 @@ def test_a_curve_has_a_line_for_each_point_and_by_value(tmp_path):
     assert [line[1] for line in data["lines"]] == [["0", "s0"], ["1", "s0"], ["0", "s1"], ["1", "s1"]]
     assert [data["xs"][line[0]] for line in data["lines"][:2]] == [[1, 3, 5], [2, 4]]
     assert data["log"] == [True, False]
+
+
+def test_what_was_done_may_be_exchanged_for_seconds(tmp_path):
+    made = curve_sweep(tmp_path / "demo")
+    first = made.brief["point"].to_pylist()[0]
+    stamps = {
+        "point": [first] * 2,
+        "done": [1, 3],
+        "total": [5, 5],
+        "elapsed_s": [0.5, 2.5],
+        "metric": ["gap"] * 2,
+        "value": [1.0] * 2,
+    }
+    arrays = [
+        pa.array(stamps[one.name], pa.string()).dictionary_encode() if one.name == "point" else pa.array(stamps[one.name], one.type)
+        for one in PROGRESS
+    ]
+    write_table(pa.Table.from_arrays(arrays, schema=PROGRESS), tmp_path / "demo" / "tables" / "progress.parquet")
+
+    made = load(tmp_path / "demo")
+
+    assert drawn(made, Curve("step", ("gap",), timed=True))["seconds"] == [[0.5, 1.5, 2.5, None, None], [None] * 5]
+    assert "seconds" not in drawn(made, Curve("step", ("gap",)))
 
 
 def test_long_and_many_lines_are_thinned_and_it_is_said(tmp_path):

@@ -182,6 +182,16 @@ def test_under_a_time_limit_every_point_answers_for_itself(batched):
     assert solver.calls == {"solve": 2}
 
 
+def test_where_every_checkpoint_is_wanted_points_that_have_some_stand_alone(batched):
+    told = {"__annotations__": {"steps": int}, "steps": 1, "extent": "steps", "calls": Counter()}
+    plain, going_on = batched(), dataclass(frozen=True)(type("GoingOn", (Batched,), told))()
+    for solver in (plain, going_on):
+        run(tasks(solver, game(1), game(2)), EAGER)
+    run(tasks(going_on, game(1), game(2)), LAZY)
+    assert plain.calls == {"batch of 2": 1}
+    assert going_on.calls == {"solve": 2, "batch of 2": 1}
+
+
 def indexed(*indices, kind=None):
     def spoil(result):
         table = result.tables["firsts"]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pytest
 
-from solvers.builder import Context, build, encode, encode_fields, file_fields, inputs_of, make, plan_of
+from solvers.builder import Context, build, encode, encode_fields, file_fields, inputs_of, make, plan_of, read_exact
 from solvers.contract import File, FrozenMap, Source
 from solvers.errors import ConfigError, ContractError, UntrustedCode
 from solvers.games.forced_rps import ForcedRps
@@ -382,3 +382,11 @@ def test_fields_are_encoded_by_name():
         "ranges": None,
     }
     assert encode_fields(make(Matrix, payoffs=[["1"]])) == {"payoffs": [["1"]], "row_actions": None, "column_actions": None}
+
+
+def test_a_number_is_no_longer_in_lowest_terms_than_can_be_read_again():
+    assert read_exact("1" * 1990 + "e9") == int("1" * 1990) * 10**9
+    assert read_exact("1" * 1990 + "e99") is None
+    assert read_exact("1" * 1500 + "e-999") is None
+    longest = read_exact("7" * 400 + "e-999")
+    assert read_exact(str(longest)) == longest

@@ -64,7 +64,15 @@ def test_a_game_may_refuse():
 
 def test_a_solver_may_refuse():
     assert refusal(Beads(), Says(refused="not these settings")) == "not these settings"
-    assert "3 numbers" in refusal(ForcedRps(), make(RegretMatching, opponent=[0.5, 0.5]))
+
+
+def test_a_setting_at_fault_is_named():
+    reason = refusal(ForcedRps(), make(RegretMatching, opponent=[0.5, 0.5]))
+
+    assert isinstance(reason, ImpossiblePairing)
+    assert reason.path == "solver.opponent"
+    with pytest.raises(ImpossiblePairing, match=r"solver\.opponent: expected a list of 3"):
+        solve(ForcedRps(), make(RegretMatching, opponent=[0.5, 0.5]))
 
 
 def test_the_game_is_asked_first():

@@ -150,3 +150,9 @@ def test_tables_of_another_shape_are_refused(table):
 @pytest.mark.parametrize(("value", "text"), [(Fraction(-2, 4), "-1/2"), (Fraction(4, 2), "2"), (0, "0"), (10**30, "1" + "0" * 30)])
 def test_exact_text_is_in_lowest_terms(value, text):
     assert exact(value) == text
+
+
+@pytest.mark.parametrize("how", ["once", "parts"])
+def test_rows_per_point_are_counted_as_they_are(how):
+    with pytest.raises(ValueError, match="counted as they are"):
+        Histogram((), per_point=True, **{how: True})

@@ -42,7 +42,7 @@ def test_proves_equilibria_that_are_not_extreme_if_they_say_so():
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({"u1": "3"}, "u1: x and y yield 4, not '3'"),
+        ({"u1": "3"}, "u1: x and y yield 4, not 3"),
         ({"u2": "16/6"}, "lowest terms"),
         ({"x": ["0", "1/3", "1/3"]}, "x: probabilities sum to 2/3"),
         ({"x": ["0", "1/4", "3/4"]}, "u2"),

@@ -86,7 +86,7 @@ def test_proves_an_equilibrium_it_would_not_have_listed():
         ("value_float", 0.1666, "value_float"),
         ("value_float", float("nan"), "value_float"),
         ("value_float", None, "value_float"),
-        ("win", "5/9", "win: x and y yield 4/9, not '5/9'"),
+        ("win", "5/9", "win: x and y yield 4/9, not 5/9"),
         ("draw", None, "draw: expected exact text"),
         ("lose", "1/3", "lose: x and y yield 5/18"),
     ],

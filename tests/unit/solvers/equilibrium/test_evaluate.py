@@ -73,8 +73,9 @@ def test_moves_of_probability_0_are_one_setting_with_none():
         ({"x": ["1/2", "1/3"]}, "x", "sum of 5/6"),
         ({"y": {"rock": "1/2", "paper": "2/3"}}, "y", "sum of 7/6"),
         ({"y": {}}, "y", "sum of 0"),
-        ({"x": [0.5, 0.5]}, "x", "exact number"),
-        ({"x": ["1/0"]}, "x", "exact number"),
+        ({"x": [0.5, 0.5]}, "x[0]", "exact number"),
+        ({"x": ["1/0"]}, "x[0]", "exact number"),
+        ({"y": {"rock": "1/0"}}, "y.rock", "exact number"),
     ],
 )
 def test_what_is_no_mixture_is_refused_with_its_path(given, path, said):
@@ -87,9 +88,9 @@ def test_what_is_no_mixture_is_refused_with_its_path(given, path, said):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"x": ["1/2", "1/2"]}, r"solver\.x needs 3 numbers, one for each row, and has 2"),
-        ({"y": ["1"]}, r"solver\.y needs 3 numbers, one for each column, and has 1"),
-        ({"y": {"papper": 1}}, r"solver\.y\.papper: the game has no such action \(did you mean paper\?\)"),
+        ({"x": ["1/2", "1/2"]}, r"solver\.x: expected a list of 3, a probability for each row of the game, got 2"),
+        ({"y": ["1"]}, r"solver\.y: expected a list of 3, a probability for each column of the game, got 1"),
+        ({"y": {"papper": 1}}, r"solver\.y\.papper: .*, got 'papper' \(did you mean paper\?\)"),
     ],
 )
 def test_what_does_not_fit_the_game_is_refused(given, said):

@@ -9,7 +9,16 @@ import pytest
 
 from solvers import make, solve
 from solvers.equilibrium.check.grid_search import check_grid_optima, check_grid_outcomes
-from solvers.equilibrium.grid_search import GRID_OPTIMA, GridSearch, compositions, game_value
+from solvers.equilibrium.grid_search import (
+    GRID_OPTIMA,
+    MOST_ENTRIES,
+    MOST_STRATEGIES,
+    GridSearch,
+    _count,
+    _most_steps,
+    compositions,
+    game_value,
+)
 from solvers.errors import ConfigError, ImpossiblePairing
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.matrix import Matrix
@@ -123,14 +132,27 @@ def test_value_of_games_with_one_action():
 @pytest.mark.parametrize(
     ("shape", "settings", "said"),
     [
-        ((8, 2), {"steps": 30}, "8 actions in steps of 1/30 make 10,295,472 strategies"),
+        ((8, 2), {"steps": 30}, "steps: expected at most 20 with 8 actions, got 30 .they make 10,295,472 strategies"),
         ((60, 60), {"steps": 60}, "strategies, at most 333,333 are tried; support_enumeration and exact_lp find"),
-        ((4, 4), {"steps": 100, "opponent": "grid"}, "pairs of strategies meet, at most 2,000,000,000 are tried; opponent=pure"),
+        (
+            (4, 4),
+            {"steps": 100, "opponent": "grid"},
+            "opponent: expected pure with steps=100.* pairs of strategies meet, at most 2,000,000,000 are tried",
+        ),
     ],
 )
 def test_refuses_grids_that_are_too_large_and_says_how_large(shape, settings, said):
     with pytest.raises(ImpossiblePairing, match=said):
         solve(Matrix(((Q(),) * shape[1],) * shape[0]), GridSearch(**settings))
+
+
+@pytest.mark.parametrize(("actions", "steps"), [(1, 999_999), (2, 999_999), (3, 1412), (8, 20), (60, 3), (5000, 0)])
+def test_the_finest_grid_that_is_tried_is_told(actions, steps):
+    most = min(MOST_STRATEGIES, MOST_ENTRIES // actions)
+
+    assert _most_steps(actions, most) == steps
+    assert _count(steps, actions) <= most
+    assert actions == 1 or _count(steps + 1, actions) > most
 
 
 @pytest.mark.parametrize("steps", [0, -3, 1_000_001])

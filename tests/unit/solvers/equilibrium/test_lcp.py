@@ -27,7 +27,7 @@ def test_large_games_are_refused():
     size = 101
     zero = [["0"] * size] * size
 
-    with pytest.raises(ImpossiblePairing, match="more than 200"):
+    with pytest.raises(ImpossiblePairing, match="202 actions together, at most 200 are taken"):
         solve(make(Bimatrix, a=zero, b=zero), Lcp())
 
 

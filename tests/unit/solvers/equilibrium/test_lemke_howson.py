@@ -74,7 +74,9 @@ def test_labels_out_of_order_are_refuted():
 def test_labels_that_are_none_are_refused():
     with pytest.raises(ConfigError, match="labels"):
         LemkeHowson(labels=-1)
-    with pytest.raises(ImpossiblePairing, match="label 5 is none of a game of 3 x 2 actions: they are 0 to 4"):
+    with pytest.raises(
+        ImpossiblePairing, match=r"solver\.labels: expected all, or a label of a game of 3 x 2 actions, 0 to 4, got 5"
+    ):
         solve(STENGEL, LemkeHowson(labels=5))
 
 

@@ -1,18 +1,20 @@
 """Exact maps: known subdivisions, and what the checker lets pass."""
 
 import csv
+import re
 from fractions import Fraction as Q
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from solvers import make, solve
 from solvers.equilibrium.check.parametric import check_cells, check_pieces
 from solvers.equilibrium.check.real_numbers import first_between, is_less, isolate, rational, roots_of
-from solvers.equilibrium.draw import draw_map
-from solvers.equilibrium.parametric import Parametric, kernel_at
-from solvers.errors import ImpossiblePairing
-from solvers.forms import MatrixGame
+from solvers.equilibrium.draw import _decluttered, _Tick, draw_map
+from solvers.equilibrium.parametric import Parametric, determinant_degree, kernel_at
+from solvers.errors import ImpossiblePairing, InfeasibleGame
+from solvers.forms import MatrixGame, ParametricGame
 from solvers.games.forced_rps import ForcedRps
 from solvers.games.parametric_matrix import ParametricMatrix
 
@@ -153,6 +155,71 @@ def test_a_kernel_is_singular_on_a_curve_only():
         ("0", True, ["1/2", "1/2"])
     ]
     assert grades(game, tables) == {("cells", "proved"), ("pieces", "proved")}
+
+
+def test_five_actions_and_two_parameters():
+    game = make(ForcedRps, base="rpsls", a="a", b="b", parameters=["a", "b"])
+
+    tables = solve(game, Parametric()).tables
+
+    assert {grade for _, grade in grades(game, tables)} == {"proved"}
+    assert len({(cell["x_support"], cell["y_support"]) for cell in tables["cells"].to_pylist()}) > 1
+
+
+@pytest.mark.parametrize(
+    ("power", "size", "names", "said"),
+    [
+        (30, 2, "ab", "of 2 x 2 actions may have degree 60 in a and b, at most 24 is looked at; polynomials of smaller degree"),
+        (30, 7, "a", "of 7 x 7 actions may have degree 210 in a, at most 107 is looked at"),
+    ],
+)
+def test_high_degrees_of_large_games_are_refused_while_planning(power, size, names, said):
+    entry = f"{names[0]}^{power - 1}*{names[-1]}"
+    game = matrix(";".join([" ".join([entry] * size)] * size), *names)
+
+    assert said in Parametric().refuses(game)
+    with pytest.raises(ImpossiblePairing, match="support_enumeration over a grid"):
+        solve(game, Parametric())
+
+
+def test_a_high_degree_in_few_rows_is_not_refused():
+    game = matrix("a^60 0 0 0 0 0 0;" + ";".join(" ".join(str(int(i == j)) for j in range(7)) for i in range(6)), "a")
+
+    assert determinant_degree(game.form(ParametricGame)) == 60
+    assert Parametric().refuses(game) is None
+
+
+def test_curves_that_may_meet_too_often_are_given_up_before_they_are_cut():
+    draw = Random(1)
+    powers = ("a^2", "b^2", "a*b", "a", "b", "1")
+    entries = ["+".join(f"({draw.randint(-5, 5)})*{power}" for power in powers) for _ in range(25)]
+    game = make(ParametricMatrix, payoffs=[entries[first : first + 5] for first in range(0, 25, 5)], parameters=["a", "b"])
+
+    with pytest.raises(InfeasibleGame, match=r"curves or more, which may meet in [\d,]+ points, at most 10,000 are looked for"):
+        solve(game, Parametric())
+
+
+def test_large_numbers_of_one_parameter_are_factored():
+    # ((12345678901 a - 1) (12345678907 a - 3)): python-flint cannot sort such factors of polynomials in several variables
+    game = matrix("a 12345678901*a-1;12345678907*a-3 0", "a")
+
+    tables = solve(game, Parametric()).tables
+
+    assert tables["pieces"]["high"].to_pylist()[0] == "1/12345678901"
+    assert {grade for _, grade in grades(game, tables)} == {"proved"}
+
+
+def test_a_polynomial_that_cannot_be_factored_is_said_to_be_one():
+    game = matrix("(12345678901*a+b-1)*(12345678907*a+b-3) 0;0 1", "a", "b")
+
+    with pytest.raises(InfeasibleGame, match="could not be factored, for its coefficients are too large; payoffs of fewer digits"):
+        solve(game, Parametric())
+
+
+def test_a_family_of_high_degree():
+    game = matrix("a^60-1/2 a^7;a^30 1/3-a^59", "a")
+
+    assert {grade for _, grade in grades(game, solve(game, Parametric()).tables)} == {"proved"}
 
 
 def test_kernels_at_a_point():
@@ -300,16 +367,45 @@ def test_numbers_that_are_very_near_are_told_apart():
 def test_the_map_shows_each_piece_with_its_formulas():
     picture = draw_map(SQUARE, solve(SQUARE, Parametric()).tables)
 
-    assert picture.count("<path") == 8
+    assert len(re.findall(r'<path [^>]*fill="#', picture)) == 8
     assert "paper+scissors against rock+paper" in picture
     assert picture.count("value 3*a*b - a - b + 1/3") == 2  # its one piece, and the legend
+    assert 'aria-label="value and supports by cells, a across, b up"' in picture
 
 
-def test_the_line_shows_its_breakpoints():
+def labels(picture, anchor):
+    """Return the texts along an axis, by where they stand."""
+    return re.findall(rf'<g><title>[^<]*</title><path [^>]*/><text [^>]*text-anchor="{anchor}">([^<]*)<', picture)
+
+
+def test_both_axes_are_labelled_at_the_breakpoints():
+    picture = draw_map(SQUARE, solve(SQUARE, Parametric()).tables)
+
+    assert sorted(labels(picture, "middle")) == sorted(labels(picture, "end")) == ["0", "1", "1/3", "2/3"]
+
+
+def test_the_line_shows_its_breakpoints_and_the_values_there():
     picture = draw_map(DIAGONAL, solve(DIAGONAL, Parametric()).tables)
 
-    assert all(f">{number}<" in picture for number in ("1/3", "2/3"))
+    assert sorted(labels(picture, "middle")) == ["0", "1", "1/3", "2/3"]
+    assert sorted(labels(picture, "end")) == ["0", "1", "1/3"]
     assert "a from 1/3 to 2/3" in picture
+
+
+def test_a_root_is_rounded_on_the_axis_and_exact_under_the_pointer():
+    game = matrix("a^2 1/2;0 1", "a")
+    picture = draw_map(game, solve(game, Parametric()).tables)
+
+    assert sorted(labels(picture, "middle")) == ["0", "0.7071", "1"]
+    assert "<title>a = root 2 of 2*a^2 - 1</title>" in picture
+
+
+def test_labels_that_would_touch_leave_room_to_simpler_ones():
+    ticks = [_Tick.of(place, text, "a") for place, text in ((0.0, "0"), (0.5, "1/2"), (0.505, "101/200"), (1.0, "1"))]
+
+    shown = {tick.text: is_shown for tick, is_shown in _decluttered(ticks, lambda place: 400 * place, lambda _: 10.0)}
+
+    assert shown == {"0": True, "1": True, "1/2": True, "101/200": False}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Vertex enumeration against published answers, and in both number sizes."""
 
 import csv
+import gc
 from fractions import Fraction as Q
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from solvers import make, solve
 from solvers.equilibrium.polytope import Vertices, _walk_long, _walk_short, most_vertices, walk
 from solvers.equilibrium.vertex_enumeration import VertexEnumeration, extreme_equilibria
 from solvers.errors import ImpossiblePairing, InfeasibleGame
-from solvers.forms import BimatrixGame
+from solvers.forms import BimatrixGame, MatrixGame
 from solvers.games.bimatrix import Bimatrix
+from solvers.games.random_matrix import RandomMatrix
 from solvers.inline import InlineWorkers, start
 
 FACTS = Path(__file__).parents[3] / "facts"
@@ -27,7 +29,8 @@ def rows_of(text):
 
 
 def listed(vertices):
-    points = [tuple(Q(weight, sum(one) or 1) for weight in one) for one in vertices.weights]
+    weights = map(vertices.weights, range(len(vertices.labels)))
+    points = [tuple(Q(weight, sum(one) or 1) for weight in one) for one in weights]
     return dict(zip(vertices.labels, points, strict=True))
 
 
@@ -90,6 +93,25 @@ def test_integers_that_grow_too_long_are_noticed(large, long_enough):
     assert (last(_walk_short(lines, long=True)) is not None) == long_enough
     assert isinstance(last(walk(lines)), Vertices)
     assert listed(last(walk(lines))) == listed(last(_walk_long(lines)))
+
+
+@pytest.mark.parametrize("large", [9, 999])  # 64 bits, 128
+def test_a_walk_leaves_few_objects_for_the_garbage_collector(large):
+    """Else it looks, now and then, through everything that a process holds: 0.1 s where Ray is loaded."""
+    lines = [[int(entry) for entry in row] for row in RandomMatrix(9, low=1, high=large, seed=1).form(MatrixGame).payoffs]
+    last(walk(lines))  # compiled
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = gc.get_count()[0]
+        vertices = last(walk(lines))
+        made = gc.get_count()[0] - before
+    finally:
+        gc.enable()
+
+    assert len(vertices.labels) > 200
+    assert made < 100
 
 
 def test_payoffs_of_any_length_are_taken():

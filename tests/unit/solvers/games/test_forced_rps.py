@@ -80,7 +80,8 @@ def test_never_forced_is_the_free_game(fields):
         ({"p1": {"rock": "x"}}, "p1.rock", "'game.parameters=[x]' makes it one"),
         ({"base": "rpsl"}, "base", "did you mean rpsls or rps_well?"),
         ({"base": "odd_even", "p1": {"rock": "1/2"}}, "p1.rock", "there are: one, two"),
-        ({"base": "odd_even", "b": "1/2", "p2": {"two": "1/2"}}, "b", "write it as p2.two"),
+        ({"p1": {"rokc": "1/2"}}, "p1.rokc", "(did you mean rock? there are: rock, paper, scissors)"),
+        ({"base": "odd_even", "b": "1/2", "p2": {"two": "1/2"}}, "b", "write it as game.p2.two"),
         ({"a": "a", "b": "c", "parameters": ["a", "b"]}, "b", "parameters are a, b"),
         ({"a": "a", "parameters": ["a", "b"]}, "parameters[1]", "game.a=b makes it one"),
         ({"a": "a", "parameters": ["a", "a"]}, "parameters[1]", "all different"),
@@ -109,7 +110,7 @@ def test_refuses_with_the_path(fields, path, said):
         ({"a": "-1e-999"}, "about -1e-999"),
         ({"b": "1" * 500 + "/3", "p2": {}}, "about 3.7037037037"),
         ({"p1": {"rock": "0." + "6" * 999, "paper": "2/3"}}, "a sum of about 1.33333333333"),
-        ({"p1": {"rock": "1", "paper": "1/" + "7" * 1990, "scissors": "0." + "0" * 1980 + "1e-999"}}, "a sum of about 1"),
+        ({"p1": {"rock": "1", "paper": "1/" + "7" * 1990, "scissors": "0." + "0" * 980 + "1e-999"}}, "a sum of about 1"),
     ],
 )
 def test_long_numbers_are_short_in_messages(fields, came):
@@ -206,3 +207,11 @@ def test_one_parameter_may_stand_twice_and_have_a_range():
 
 def test_the_whole_range_is_what_no_range_means():
     assert make(ForcedRps, a="a", parameters=["a"], ranges={"a": ["0", "1"]}) == make(ForcedRps, a="a", parameters=["a"])
+
+
+def test_an_unknown_base_names_the_choices_once():
+    with pytest.raises(ConfigError) as caught:
+        make(ForcedRps, base="zzz")
+    assert str(caught.value) == (
+        "base: expected one of rock_paper_scissors, rpsls, rps_well, odd_even, matching_pennies, got 'zzz'"
+    )

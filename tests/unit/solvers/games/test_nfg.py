@@ -9,6 +9,7 @@ from solvers.contract import File
 from solvers.errors import ConfigError
 from solvers.forms import BimatrixGame, MatrixGame
 from solvers.games.nfg import Nfg
+from solvers.games.nfg_format import write_nfg
 
 HEAD = 'NFG 1 R "t" { "A" "B" } '
 OUTCOMES = """NFG 1 D "Two outcomes, one of them twice" { "Player 1" "Player 2" }
@@ -67,9 +68,40 @@ def test_quotes_in_labels():
     assert game(HEAD + r'{ { "say \"go\"" } { "}" } } 1 2').row_actions == ('say "go"',)
 
 
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        (r"Br&#252;cke", "Br\u00fccke"),
+        (r"&#38;#252;", "&#252;"),
+        (r"a\\b\"", 'a\\b"'),
+        (r"a\b", r"a\b"),
+        (r"\\", "\\"),
+        ("&#55296; &#1114112; &#x41; &", "&#55296; &#1114112; &#x41; &"),
+        ("Br\u00fccke", "Br\u00fccke"),
+    ],
+)
+def test_labels_as_gambit_and_we_write_them(label, name):
+    assert game(HEAD + f'{{ {{ "{label}" }} {{ "c" }} }} 1 2').row_actions == (name,)
+
+
+def test_only_names_must_be_utf_8():
+    old = 'NFG 1 R "caf\u00e9" { "A" "B" } { { "up" } { "left" } } 1 2'.encode("latin-1")
+    assert Nfg(File(old)).form(BimatrixGame).a == ((1,),)
+    with pytest.raises(ConfigError, match=r"strategies of player 1 in UTF-8, got 'caf.*' in line 1, column 29"):
+        Nfg(File((HEAD + '{ { "caf\u00e9" } { "left" } } 1 2').encode("latin-1")))
+    with pytest.raises(ConfigError, match=r"a Gambit \.nfg file in UTF-8, got one in UTF-16"):
+        Nfg(File(OUTCOMES.encode("utf-16")))
+
+
+def test_a_number_that_a_later_strategy_has_is_not_left_to_gambit():
+    one = Q(1)
+    text = write_nfg(BimatrixGame(((one,),) * 3, ((one,),) * 3, ("3", "1", "2"), ("2",)), "t")
+    assert '{ { "&#51;" "1" "2" }\n{ "2" }\n}\n"In names &#N; stands for' in text
+
+
 def test_only_a_zero_sum_file_is_a_matrix_game():
     assert Nfg(File((HEAD + "{ 1 1 } 3 -3").encode())).form(MatrixGame).payoffs == ((3,),)
-    assert "game.a[0][0] is 1 and game.b[0][0] is 1" in Nfg().refuses(MatrixGame)
+    assert "row 1 against column 1 pays 1 and 1" in Nfg().refuses(MatrixGame)
 
 
 def test_a_file_is_known_by_its_content(tmp_path):
@@ -92,22 +124,29 @@ def test_a_file_is_known_by_its_content(tmp_path):
         (HEAD + "\n{ 2 x } 1 2", "how many strategies player 2 has, got 'x' in line 2"),
         (HEAD + "{ 2 2 2 } 1 2", "two players' strategies and } after them, got '2'"),
         (HEAD + "{ 2 0 }", "at least one strategy for each player, got 2 and 0"),
-        (HEAD + "{ 999999999 999999999 } 1", "at most 4,000,000 pairs"),
+        (HEAD + "{ 999999999 999999999 } 1", "at most 1,000,000 pairs of strategies, got 999999999 x 999999999"),
         (HEAD + "{ 2 1 }\n1 2\n3", "player 2's payoff for strategies 2 and 1, got the end of the file"),
         (HEAD + "{ 2 1 }\n1 2\n3 4\n5", "nothing after payoffs of 2 x 1 pairs, got '5' in line 4"),
-        (HEAD + "{ 2 1 }\n1 2\n3 x", "player 2's payoff for strategies 2 and 1, got 'x' in line 3"),
-        (HEAD + "{ 1 1 } 1 1/0", "player 2's payoff for strategies 1 and 1, got '1/0'"),
+        (HEAD + "{ 2 1 }\n1 2\n3 x", "player 2's payoff for strategies 2 and 1, got 'x' in line 3, column 3 of a.nfg"),
+        (HEAD + "{ 1 1 } 1 1/0", "player 2's payoff for strategies 1 and 1, got '1/0' in line 1, column 35 of a.nfg (a denom"),
+        (HEAD + "{ 1 1 } 1 NaN", "(a payoff is finite and known)"),
+        (HEAD + "{ 1 1 } 1 " + "7" * 5000, "(5,000 characters) in line 1, column 35 of a.nfg (a number has at most"),
+        (HEAD + "{" * 100_000, "strategies of player 1 in quotes, and } after them, got '{' in line 1, column 27"),
+        (HEAD + '{ { "' + '\\"' * 100_000, 'a " that no other follows in line 1, column 29'),
         (HEAD + '{ 1 1 } { { "" 1, 2 } } 2', "there are outcomes 0 to 1"),
         (HEAD + '{ 1 1 } { { "" 1 } } 1', "a payoff of player 2, got '}'"),
         (HEAD + '{ 1 1 } { { "" 1, 2, 3 } } 1', "} after an outcome's two payoffs, got '3'"),
         (HEAD + '{ 1 1 } { { "" 1, 2 } } 1 1', "nothing after outcomes"),
-        (HEAD + '{ { "up" "up" } { "left" } } 1 1 1 1', "for the actions of player 1 names that are all different, got 'up'"),
+        (
+            HEAD + '{ { "up" "up" } { "left" } } 1 1 1 1',
+            "for the actions of player 1 names that are all different, got 'up' in line 1, column 29",
+        ),
         (HEAD + '{ { "up" } { "a+b" } } 1 1', 'for the actions of player 2 a name without "+"'),
-        (HEAD + '\n{ { "up } { left } } 1 1', 'a " in line 2 that no other follows'),
+        (HEAD + '\n{ { "up } { left } } 1 1', 'a " that no other follows in line 2'),
     ],
 )
 def test_refuses_with_the_line(text, said):
     with pytest.raises(ConfigError) as caught:
-        Nfg(File(text.encode()))
+        Nfg(File(text.encode(), "a.nfg"))
     assert caught.value.path == "path"
     assert said in str(caught.value)

@@ -31,14 +31,14 @@ def test_however_it_is_written_it_is_one_game():
     ("fields", "path", "said"),
     [
         ({"payoffs": [["1"]], "parameters": []}, "parameters", "game=matrix has none"),
-        ({"payoffs": [["a"], ["a", "1"]], "parameters": ["a"]}, "payoffs[1]", "1 entries"),
+        ({"payoffs": [["a"], ["a", "1"]], "parameters": ["a"]}, "payoffs[1]", "1 entry"),
         ({"payoffs": [["a", "c"]], "parameters": ["a"]}, "payoffs[0][1]", "the unknown name 'c'"),
         ({"payoffs": [["a", "1/0"]], "parameters": ["a"]}, "payoffs[0][1]", "a division by 0"),
         ({"payoffs": [["a", 0.5]], "parameters": ["a"]}, "payoffs[0][1]", "quote it"),
         ({"payoffs": [["a - a", "1"]], "parameters": ["a"]}, "parameters[0]", "that payoffs depend on"),
         ({"payoffs": [["a*b*c"]], "parameters": ["a", "b", "c"]}, "parameters", "at most 2"),
         ({"payoffs": [["a"]], "parameters": ["a"], "ranges": {"a": ["1", "0"]}}, "ranges.a", "least below greatest"),
-        ({"payoffs": [["a"]], "parameters": ["a"], "row_actions": ["x", "y"]}, "row_actions", "1 names"),
+        ({"payoffs": [["a"]], "parameters": ["a"], "row_actions": ["x", "y"]}, "row_actions", "1 name,"),
     ],
 )
 def test_refuses_with_the_path(fields, path, said):

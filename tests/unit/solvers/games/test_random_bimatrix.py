@@ -1,6 +1,7 @@
 """Random bimatrix games: the same for ever, within their bounds, and as even as they say."""
 
 from collections import Counter
+from hashlib import shake_128
 
 import pytest
 
@@ -10,10 +11,15 @@ from solvers.forms import BimatrixGame
 from solvers.games.random_bimatrix import RandomBimatrix
 
 
-def test_a_published_game_stays_what_it_is():
-    """PCG64 of seed 2026, numpy 2.x: a change here makes stored sweeps refuted."""
-    game = make(RandomBimatrix, size=2, low=-9, high=9, seed=2026).form(BimatrixGame)
-    assert (game.a, game.b) == (((-6, 3), (-1, -2)), ((-3, 6), (8, -6)))
+def test_payoffs_are_the_documented_bits():
+    """A change here makes stored sweeps refuted."""
+    bits = shake_128(b"random_bimatrix 2 3 -5 7 11").digest(96)
+    words = [int.from_bytes(bits[start : start + 8], "little") for start in range(0, 96, 8)]
+    drawn = [-5 + word * 13 // 2**64 for word in words]
+
+    game = make(RandomBimatrix, rows=2, columns=3, low=-5, high=7, seed=11).form(BimatrixGame)
+
+    assert [list(row) for row in (*game.a, *game.b)] == [drawn[:3], drawn[3:6], drawn[6:9], drawn[9:]]
 
 
 def test_shape_and_bounds():
@@ -42,7 +48,9 @@ def test_one_game_has_one_set_of_fields():
     [
         ({"size": 0}, "size"),
         ({"rows": 2001}, "rows"),
-        ({"low": 3, "high": 2}, "high"),
+        ({"low": 3, "high": 2}, "low"),
+        ({"high": -10}, "high"),
+        ({"low": -(2**32)}, "low"),
         ({"low": 0, "high": 2**32}, "high"),
         ({"seed": -1}, "seed"),
     ],

@@ -44,7 +44,8 @@ def test_the_same_game_has_the_same_fields():
     [
         ({"size": 0}, "size"),
         ({"rows": 2001}, "rows"),
-        ({"low": 1, "high": 0}, "high"),
+        ({"low": 1, "high": 0}, "low"),
+        ({"high": -10}, "high"),
         ({"high": 2**33}, "high"),
         ({"seed": -1}, "seed"),
     ],

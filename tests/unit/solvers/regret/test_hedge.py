@@ -1,4 +1,4 @@
-"""Multiplicative weights: an independent loop, the published bound, going on, refusals."""
+"""Hedge: an independent loop, the published bound, going on, refusals."""
 
 import math
 from fractions import Fraction
@@ -12,7 +12,7 @@ from solvers.errors import ConfigError, InfeasibleGame
 from solvers.forms import MatrixGame
 from solvers.games.matrix import Matrix
 from solvers.inline import InlineWorkers, last_result, refusal
-from solvers.regret.multiplicative_weights import MultiplicativeWeights
+from solvers.regret.hedge import Hedge
 
 
 def matrix(*rows):
@@ -54,7 +54,7 @@ def plain_multiplicative_weights(payoffs, iterations, rate):
 
 
 def test_an_independent_plain_loop_agrees():
-    table = {(row["iteration"], row["iterate"]): row for row in curve(OBLONG, MultiplicativeWeights(200, rate=0.05)).to_pylist()}
+    table = {(row["iteration"], row["iterate"]): row for row in curve(OBLONG, Hedge(200, rate=0.05)).to_pylist()}
 
     for t, (x, y, average_x, average_y) in enumerate(plain_multiplicative_weights(OBLONG.payoffs, 200, 0.05), start=1):
         if t in (1, 2, 3, 10, 130, 200):
@@ -65,7 +65,7 @@ def test_an_independent_plain_loop_agrees():
 
 def test_the_falling_rate_by_hand():
     """Two rows against one column: iteration 2 weighs the gain 1 of row 1 by sqrt(8 ln 2 / 2) / spread."""
-    rows = curve(matrix((3,), (2,)), MultiplicativeWeights(2)).to_pylist()
+    rows = curve(matrix((3,), (2,)), Hedge(2)).to_pylist()
 
     ratio = math.exp(math.sqrt(8 * math.log(2) / 2))
     assert rows[0]["x"] == [0.5, 0.5]
@@ -81,7 +81,7 @@ def test_averages_keep_the_published_bound(seed):
     entries = [float(one) for row in game.payoffs for one in row]
     spread = max(entries) - min(entries)
 
-    for row in curve(game, MultiplicativeWeights(5000)).to_pylist():
+    for row in curve(game, Hedge(5000)).to_pylist():
         if row["iterate"] == "average":
             t = row["iteration"]
             bound = sum(2 * math.sqrt(t * math.log(k) / 2) + math.sqrt(math.log(k) / 8) for k in (m, n)) * spread / t
@@ -90,7 +90,7 @@ def test_averages_keep_the_published_bound(seed):
 
 def test_odd_or_even_approaches_its_value():
     """Ferguson, Game Theory, part II: value 1/12, both (7/12, 5/12)."""
-    average = curve(matrix((-2, 3), (3, -4)), MultiplicativeWeights(100_000)).to_pylist()[-1]
+    average = curve(matrix((-2, 3), (3, -4)), Hedge(100_000)).to_pylist()[-1]
 
     assert average["value_p1"] == pytest.approx(1 / 12, abs=0.01)
     assert average["x"] == pytest.approx([7 / 12, 5 / 12], abs=0.01)
@@ -99,7 +99,7 @@ def test_odd_or_even_approaches_its_value():
 
 @pytest.mark.parametrize("rate", [None, 0.01])
 def test_resuming_at_every_checkpoint_changes_no_bit(rate):
-    solver = MultiplicativeWeights(12_345, rate=rate)
+    solver = Hedge(12_345, rate=rate)
     whole = curve(OBLONG, solver)
 
     saved = checkpoints(OBLONG, solver)
@@ -107,49 +107,49 @@ def test_resuming_at_every_checkpoint_changes_no_bit(rate):
     assert [one.step for one in saved] == [1_000, 2_000, 5_000, 10_000, 12_345]
     for one in saved:
         assert curve(OBLONG, solver, resume=one) == whole
-    longer = MultiplicativeWeights(20_000, rate=rate)
+    longer = Hedge(20_000, rate=rate)
     assert curve(OBLONG, longer, resume=saved[-1]) == curve(OBLONG, longer)
 
 
 def test_the_number_of_iterations_in_a_call_changes_no_bit(monkeypatch):
-    solver = MultiplicativeWeights(3_000)
+    solver = Hedge(3_000)
     whole = curve(OBLONG, solver)
 
-    monkeypatch.setattr("solvers.regret.curves._WORK_PER_CALL", 500)
+    monkeypatch.setattr("solvers.regret.matrix_play._WORK_PER_CALL", 500)
 
     assert curve(OBLONG, solver) == whole
 
 
 def test_stop_delivers_the_rows_so_far():
-    run = events(OBLONG, MultiplicativeWeights(100_000))
+    run = events(OBLONG, Hedge(100_000))
     next(one for one in run if isinstance(one, Progress) and one.done == 100)
 
     result = run.throw(Stop())
 
     assert not result.complete
-    assert result.tables["curve"] == curve(OBLONG, MultiplicativeWeights(100))
+    assert result.tables["curve"] == curve(OBLONG, Hedge(100))
 
 
 def test_large_earnings_do_not_overflow():
-    rows = curve(matrix((0, 10**6), (10**6, 0)), MultiplicativeWeights(1000, rate=1.0)).to_pylist()
+    rows = curve(matrix((0, 10**6), (10**6, 0)), Hedge(1000, rate=1.0)).to_pylist()
 
     assert all(math.isfinite(p) for row in rows for p in row["x"])
 
 
 def test_payoffs_near_the_least_float_are_told_apart():
-    rows = curve(matrix(("1e-320", 0), (0, "1e-320")), MultiplicativeWeights(100)).to_pylist()
+    rows = curve(matrix(("1e-320", 0), (0, "1e-320")), Hedge(100)).to_pylist()
 
     assert all(math.isfinite(p) for row in rows for p in row["x"])
 
 
 def test_a_constant_game_is_learnt_at_once():
-    assert curve(matrix((5, 5), (5, 5)), MultiplicativeWeights(10)).to_pylist()[-1]["exploitability"] == 0
+    assert curve(matrix((5, 5), (5, 5)), Hedge(10)).to_pylist()[-1]["exploitability"] == 0
 
 
 @pytest.mark.parametrize(("fields", "path"), [({"iterations": 0}, "iterations"), ({"rate": 0}, "rate"), ({"rate": -1}, "rate")])
 def test_fields_out_of_range_are_refused_with_their_path(fields, path):
     with pytest.raises(ConfigError) as refused:
-        make(MultiplicativeWeights, **fields)
+        make(Hedge, **fields)
 
     assert refused.value.path == path
 
@@ -157,6 +157,6 @@ def test_fields_out_of_range_are_refused_with_their_path(fields, path):
 def test_payoffs_beyond_float_are_refused():
     game = make(Matrix, payoffs=[["0", "1e400"], ["0", "1"]])
 
-    assert "the payoff of r1 against c2 is beyond 1e+150" in refusal(game, MultiplicativeWeights())
+    assert "the payoff of r1 against c2 is beyond 1e+150" in refusal(game, Hedge())
     with pytest.raises(InfeasibleGame, match="beyond"):
-        curve(game.form(MatrixGame), MultiplicativeWeights(10))
+        curve(game.form(MatrixGame), Hedge(10))
