@@ -144,6 +144,7 @@ def same(plain, quoted):
 @example("game.a", "range(0,1)")
 @example("game.a", "[1 ,2]")
 @example("game.a", "[],0 ")
+@example("game.a", "{rock:1:2:3}")
 def test_hydra_parses_the_same_but_for_numbers(key, value):
     override = f"{key}={value}"
     try:

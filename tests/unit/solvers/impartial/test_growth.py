@@ -16,7 +16,9 @@ TARGET = "solvers.impartial.draw:growth"
 @pytest.mark.parametrize(("code", "heaps"), [("0.0", 0), ("0.77", 1), ("0.77", 150), ("0.007", 3000)])
 def test_is_taken_by_the_report(code, heaps):
     tables = solve(Octal(code), MexDp(heaps)).tables
-    said = draw_whole(TARGET, tables)
+    drawing = draw_whole(TARGET, tables)
+    assert drawing is not None
+    said = drawing.svg
     assert f"nimbers of the heaps 0 to {heaps}" in said
     assert str(tables["nimbers"]["nimber"].to_numpy().max()) in said
 
