@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -33,11 +34,20 @@ def with_value(table, name, row, value):
 
 
 def verdicts(code, came, table):
-    return list(CHECKERS[table](Octal(code), came))
+    return list(in_single_rows(CHECKERS[table](Octal(code), came)))
 
 
 def grades(code, came, table):
     return Counter(verdict.grade for verdict in verdicts(code, came, table))
+
+
+def in_single_rows(verdicts):
+    """Spread verdicts on stretches of rows."""
+    for one in verdicts:
+        if one.row is None:
+            yield one
+        else:
+            yield from (replace(one, row=one.row + step, count=1) for step in range(one.count))
 
 
 @pytest.fixture
@@ -265,3 +275,21 @@ def test_a_sample_is_not_taken_on_wrong_ground(small_full):
     came = tables("0.04", 1000)
     came["nimbers"] = with_value(came["nimbers"], "nimber", 7, 9)
     assert grades("0.04", came, "nimbers") == {"proved": 300, "refuted": 1, "unchecked": 700}
+
+
+# ---- stretches of rows -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ["0.77", "0.007"])
+@pytest.mark.parametrize("damage", [(), (5,), (5, 6, 399), (0,), (250, 251)])
+def test_in_order_or_not_the_same_is_said(small_full, code, damage):
+    came = tables(code, 400)
+    values = came["nimbers"]["nimber"].to_pylist()
+    for row in damage:
+        values[row] += 1
+    plain = pa.table([came["nimbers"]["n"], pa.array(values, pa.int32())], schema=came["nimbers"].schema)
+    odd = plain.set_column(1, "nimber", pa.array(values, pa.int64()).dictionary_encode())  # judged row by row
+
+    quick, slow = verdicts(code, {**came, "nimbers": plain}, "nimbers"), verdicts(code, {**came, "nimbers": odd}, "nimbers")
+
+    assert [(one.row, one.grade, one.reason) for one in quick] == [(one.row, one.grade, one.reason) for one in slow]
