@@ -200,7 +200,7 @@ class _Played:
         between = weight * plans - self.total - (float(iteration) ** gamma * self.last if has_last else 0.0)
         allowed = weight * (TOLERANCE + iteration * np.finfo(float).eps)  # a sum of so many floats
         nothing_between = has_last and iteration == self.summed + 1
-        if between.min() < -allowed or (nothing_between and between.max() > allowed):
+        if (between < -allowed).any() or (nothing_between and (between > allowed).any()):
             return f"the average of iteration {iteration} is no mean that goes on from that of iteration {self.summed}"
         self.summed, self.weight, self.total = iteration, weight, weight * plans
         return ""

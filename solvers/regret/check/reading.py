@@ -45,6 +45,17 @@ def read_rows(tables: Mapping[str, pa.Table], name: str, columns: Sequence[str])
     return rows
 
 
+def read_slots(tree: GameTree, tables: Mapping[str, pa.Table], name: str, columns: Sequence[str]) -> list[Row]:
+    """Return the rows of a table that should have one a slot: none if nobody moves and it is not there (empty ones are not stored).
+
+    Raises
+    ------
+    Refuted
+        As `read_rows`.
+    """
+    return [] if not tree.slots and name not in tables else read_rows(tables, name, columns)
+
+
 def read_number(name: str, text: Any) -> Fraction:
     """Read exact text, only as we write it: lowest terms, no needless signs, zeros or denominators.
 

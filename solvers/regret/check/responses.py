@@ -10,7 +10,18 @@ import pyarrow as pa
 
 from solvers.contract import Verdict
 from solvers.forms import GameTree
-from solvers.regret.check.reading import Refuted, clipped, place_fault, read_number, read_rows, rounded, same, slots_of, sum_faults
+from solvers.regret.check.reading import (
+    Refuted,
+    clipped,
+    place_fault,
+    read_number,
+    read_rows,
+    read_slots,
+    rounded,
+    same,
+    slots_of,
+    sum_faults,
+)
 from solvers.regret.check.walk import Walk
 
 RESPONSES, EXPLOITABILITY = "responses", "exploitability"
@@ -77,7 +88,7 @@ def check_exploitability(game: Any, tables: Mapping[str, pa.Table]) -> Iterator[
 
 def _read(tree: GameTree, tables: Mapping[str, pa.Table]) -> tuple[list[Fraction], list[dict[str, Any]]]:
     """Return the given strategies, one number a slot, and the rows."""
-    rows = read_rows(tables, RESPONSES, RESPONSE_COLUMNS)
+    rows = read_slots(tree, tables, RESPONSES, RESPONSE_COLUMNS)
     slots = slots_of(tree)
     if len(rows) != len(slots):
         raise Refuted(f"expected {len(slots)} rows, one for each action of each information set, got {len(rows)}")

@@ -23,6 +23,7 @@ from solvers.regret.check.reading import (
     place_fault,
     read_number,
     read_rows,
+    read_slots,
     rounded,
     slots_of,
     sum_faults,
@@ -82,7 +83,7 @@ def read_strategies(tree: GameTree, tables: Mapping[str, pa.Table]) -> Strategie
     Refuted
         If the table is not sound by itself.
     """
-    faults, numbers = _read(tree, read_rows(tables, TABLE, COLUMNS), None)
+    faults, numbers = _read(tree, read_slots(tree, tables, TABLE, COLUMNS), None)
     fault = next((one for one in faults if one), "")
     if fault:
         raise Refuted(f"{TABLE}: {fault}")

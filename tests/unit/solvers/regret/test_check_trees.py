@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 from solvers import solve
+from solvers.contract import File
 from solvers.forms import GameTree
+from solvers.games.efg import EfgGame
 from solvers.games.kuhn_poker import KuhnPoker
 from solvers.games.rps_tree import RpsTree
 from solvers.regret.best_response import EXPLOITABILITY, RESPONSES, BestResponse
@@ -263,6 +265,33 @@ def test_other_strategies_than_were_answered_are_refuted(answered):
     assert refuted(check_responses(GAME, harmed))
     assert refuted(check_exploitability(GAME, harmed)) == [0]
     assert refuted(check_responses(GAME, put(answered, "responses", RESPONSES, 0, probability="1/3"))) == [None]
+
+
+# ---- games without a move ------------------------------------------------------------------------------------------------------
+
+
+NOBODY_MOVES = {
+    "chance alone": 'EFG 2 R "t" { "A" "B" } c "" 1 "" { "h" 1/2 "t" 1/2 } 0 t "" 1 "" { 1, -1 } t "" 2 "" { 0, 0 }',
+    "an end": 'EFG 2 R "t" { "A" "B" } t "" 1 "" { 1/2, -1/2 }',
+}
+
+
+@pytest.mark.parametrize("text", NOBODY_MOVES.values(), ids=NOBODY_MOVES)
+@pytest.mark.parametrize(
+    ("solver", "checks"),
+    [
+        (SequenceFormLp(), {check_values: "proved"}),
+        (BestResponse(), {check_exploitability: "proved"}),
+        (Cfr(60, trace=True), {check_curve: "recomputed"}),
+    ],
+    ids=["sequence_form_lp", "best_response", "cfr"],
+)
+def test_a_game_in_which_nobody_moves_has_a_value(text, solver, checks):
+    game = EfgGame(File(text.encode()))
+    tables = {name: table for name, table in solve(game, solver).tables.items() if len(table)}  # as they are stored
+
+    for check, grade in checks.items():
+        assert {verdict.grade for verdict in check(game, tables)} == {grade}
 
 
 # ---- whatever the tables hold ------------------------------------------------------------------------------------------------
