@@ -87,19 +87,18 @@ def read(file: File) -> Given:
     >>> read(File(b"player,infoset,action,probability\\n1,J,bet,1/3\\n1,J,pass,2/3")).probabilities[1, "J", "pass"]
     Fraction(2, 3)
     """
-    found: dict[Slot, Fraction] = {}
-    points = set()
+    found: dict[tuple[Any, Slot], Fraction] = {}
     for number, row in enumerate(_parquet_rows(file.data) if file.data.startswith(_MAGIC) else _csv_rows(file.data), 1):
-        slot = _slot(number, row)
-        if slot in found:
+        point, slot = row.get("point"), _slot(number, row)
+        if (point, slot) in found:
             raise ConfigError("", "each action of an information set once", f"row {number}: {slot} again")
-        found[slot] = _probability(number, row)
-        points.add(row.get("point"))
+        found[point, slot] = _probability(number, row)
     if not found:
         raise ConfigError("", "a file with a row for each action", "no row")
+    points = {point for point, _ in found}
     if len(points) > 1:
         raise ConfigError("", "the strategies of one point", f"those of {len(points)} points", "keep the rows of one")
-    return Given(found)
+    return Given({slot: probability for (_, slot), probability in found.items()})
 
 
 def uniform(tree: GameTree) -> list[Fraction]:

@@ -144,6 +144,7 @@ def test_an_action_that_is_not_there_is_refused():
         ("player,infoset,action,probability\n1,J,bet,nan", "row 1: 'nan'"),
         ("player,infoset,action,probability\n1,J,bet,1\n1,J,bet,0", "again"),
         ("point,player,infoset,action,probability\na,1,J,bet,1\nb,1,J,pass,0", "those of 2 points"),
+        ("point,player,infoset,action,probability\na,1,J,bet,1\nb,1,J,bet,1", "those of 2 points"),
         ("player,infoset,action,probability\n1,J", "row 1"),
         ("player,infoset,action,probability\n1,J,bet", "row 1: None"),
         ("PAR1 and nothing else", "Parquet"),
