@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ from pipeline.store import SweepDir, load, ranks, sweeps_folder
 from pipeline.summaries import kept_summary, write_summaries
 from pipeline.tracking.record import track
 from pipeline.tracking.where import ui_lines
-from pipeline.verify import judgement, unjudged, verify
+from pipeline.verify import Judgement, Telling, judgement, unjudged, verify
 from solvers.errors import MinimexError
 
 T = TypeVar("T")
@@ -35,7 +36,7 @@ def conclude(run: Run) -> int:
     asked = [point.hash for point in run.points]
     wanting = dict.fromkeys([*run.new, *unjudged(sweep, asked)]) if settings.verify and not run.interrupted else {}
     if wanting or (sweep.summary_names and settings.verify and not run.interrupted):
-        judged = verify(sweep, settings.trust, only=list(wanting))
+        judged = _judged(run, sweep, list(wanting))
         if judged.unwritten:
             run.warn(f"checks.parquet could not be written ({judged.unwritten.lower()}); minimex verify {run.root} judges again")
     else:
@@ -55,6 +56,20 @@ def conclude(run: Run) -> int:
     if unsummed:
         console.print(f"{unsummed}; all that was computed is saved", style="red", soft_wrap=True)
     return 1 if failed or refuted or unsummed else 0
+
+
+def _judged(run: Run, sweep: SweepDir, points: list[str]) -> Judgement:
+    """Judge these points; where that takes a while, it is said, and there is a page to read meanwhile."""
+    page = run.root / "report.html"
+    say = functools.partial(run.console.print, soft_wrap=True)
+    telling = Telling(len(points), (lambda _: None) if run.settings.quiet else say)
+
+    def heard(count: int) -> None:
+        if telling.is_due() and not page.exists():
+            _written(run, page.name, lambda: write_report(sweep))
+        telling(count)
+
+    return verify(sweep, run.settings.trust, only=points, heard=heard)
 
 
 def _summed_up(run: Run) -> tuple[SweepDir, str]:

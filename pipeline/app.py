@@ -133,7 +133,7 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     from pipeline.verify import verify_folder  # noqa: PLC0415
     from pipeline.verify_show import print_judgement  # noqa: PLC0415
 
-    sweep, judged = verify_folder(words[0], _trust(options))
+    sweep, judged = verify_folder(words[0], _trust(options), Console(stderr=True, highlight=False).print)
     print_judgement(judged, console)
     if not judged.unwritten:
         write_report(sweep)

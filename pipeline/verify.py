@@ -16,6 +16,7 @@ import functools
 import importlib
 import json
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ from solvers.identity import digest, rebuild
 from solvers.schema import TableInfo
 
 _LOOKS = 5
+_TOLD_EVERY_S = 10.0
+_SAVED_EVERY_S = 20.0
 _SLICE = 10_000
 _TOGETHER = 2_000
 _FEW_ROWS = 1_000
@@ -47,6 +50,7 @@ _RANK: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
 
 Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]
 CheckBatch = Callable[[Sequence[Any], Mapping[str, pa.Table]], Iterator[tuple[int, Verdict]]]
+Heard = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,28 @@ class Judgement:
         return True
 
 
-def verify_folder(folder: str | Path, trust: Sequence[str] = ()) -> tuple[SweepDir, Judgement]:
+def _nobody(judged: int) -> None:
+    """Hear nothing."""
+
+
+class Telling:
+    """Says now and then how many of so many points are judged."""
+
+    def __init__(self, total: int, say: Callable[[str], None]) -> None:
+        self.total, self.say, self.last = total, say, time.monotonic()
+
+    def is_due(self) -> bool:
+        return time.monotonic() - self.last > _TOLD_EVERY_S
+
+    def __call__(self, judged: int) -> None:
+        if self.is_due():
+            self.last = time.monotonic()
+            self.say(f"judging: {judged:,}/{self.total:,} points")
+
+
+def verify_folder(
+    folder: str | Path, trust: Sequence[str] = (), say: Callable[[str], None] = lambda _: None
+) -> tuple[SweepDir, Judgement]:
     """Judge what a directory has; one where a sweep is running keeps its checks.parquet, which that sweep writes itself."""
     with ExitStack() as stack:
         root = load(folder).root
@@ -86,7 +111,7 @@ def verify_folder(folder: str | Path, trust: Sequence[str] = ()) -> tuple[SweepD
             except DirectoryBusy:
                 return _verify_meanwhile(root, trust)
         sweep = load(root)
-        return sweep, verify(sweep, trust)
+        return sweep, verify(sweep, trust, heard=Telling(len(sweep.brief), say))
 
 
 def _verify_meanwhile(root: Path, trust: Sequence[str]) -> tuple[SweepDir, Judgement]:
@@ -104,7 +129,9 @@ def _stamps(root: Path) -> list[tuple[Path, int, int]]:
     return sorted((path, path.stat().st_mtime_ns, path.stat().st_ino) for path in files if path.exists())
 
 
-def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | None = None, *, write: bool = True) -> Judgement:
+def verify(
+    sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | None = None, *, write: bool = True, heard: Heard = _nobody
+) -> Judgement:
     """Judge a sweep's findings and write checks.parquet (where that cannot be written, the judgement says why).
 
     Parameters
@@ -113,17 +140,29 @@ def verify(sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | Non
         Packages whose classes may be built, "source" for users' files stored with the sweep.
     only
         Judge these points and keep earlier verdicts on the others; None: judge all.
+    heard
+        Called after each point with how many of them are judged. What was judged of `only` so far is written now and then, so that
+        whoever is killed goes on from there.
 
     Raises
     ------
     DamagedTable
         If points.parquet itself cannot be read.
     """
-    court = _Court(sweep, trust)
+    earlier = [] if only is None else [_earlier(sweep, only)]
+    saved = time.monotonic()
+
+    def judged(count: int) -> None:
+        nonlocal saved
+        if write and earlier and time.monotonic() - saved > _SAVED_EVERY_S:
+            with suppress(OSError):  # it is said at the end
+                write_table(pa.concat_tables([*earlier, court.verdicts()]), sweep.root / "checks.parquet")
+            saved = time.monotonic()
+        heard(count)
+
+    court = _Court(sweep, trust, judged)
     court.judge(only)
-    checks = court.verdicts()
-    if only is not None:
-        checks = pa.concat_tables([_earlier(sweep, only), checks])
+    checks = pa.concat_tables([*earlier, court.verdicts()])
     unwritten = ""
     try:
         if write:
@@ -206,8 +245,9 @@ class _Rows:
 class _Court:
     """One verification at work."""
 
-    def __init__(self, sweep: SweepDir, trust: Sequence[str]) -> None:
-        self.sweep, self.trust = sweep, tuple(trust)
+    def __init__(self, sweep: SweepDir, trust: Sequence[str], heard: Heard = _nobody) -> None:
+        self.sweep, self.trust, self.heard = sweep, tuple(trust), heard
+        self.judged = 0
         self.context: Context = sweep.context(trust)
         self.points = _hashes(sweep)
         self.said: list[pa.Table] = []
@@ -257,6 +297,8 @@ class _Court:
                     self.say("points", None, point, "refuted", "listed twice")
                 elif is_wanted:
                     self._judge_point(first, point, told[0], _delivered(told[1], told[2]))
+                    self.judged += 1
+                    self.heard(self.judged)
                 values = {name: column[place] for name, column in zip(names, parameters, strict=True)}
                 if is_wanted and seal_of(point, values, *told[:3]) != told[3]:
                     self.say("points", None, point, "refuted", "its row in points.parquet is not the one that was written")

@@ -16,7 +16,8 @@ function drawCurve(figure, data) {
   const alike = new Set(lines.map((line) => line.labels.filter((_, at) => at !== seed).join("\u0000"))).size;
   const log = data.log.map((asked, axis) => asked && lines.some((line) => (axis ? line.y : line.x).some((value) => value > 0)));
   const dimensions = data.labels.map((name, at) => ({ name, at, values: [...new Set(lines.map((line) => line.labels[at]))] }));
-  let colourBy = (banded ? alike : lines.length) <= FEW ? null : dimensions.find((one) => one.values.length <= FEW) ?? dimensions[0] ?? null;
+  const telling = dimensions.filter((one) => one.values.length <= FEW && one.at !== seed).sort((a, b) => b.values.length - a.values.length);
+  let colourBy = (banded ? alike : lines.length) <= FEW ? null : telling[0] ?? dimensions[0] ?? null;
   const canvas = make("div", { class: "canvas" });
   const legend = make("ul", { class: "legend" });
   const note = make("p", { class: "muted note" });

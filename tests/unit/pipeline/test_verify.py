@@ -20,7 +20,7 @@ from pipeline import verify as verify_module
 from pipeline.app import main
 from pipeline.rows import seal_of
 from pipeline.store import CHECKS, DamagedTable, load, parameter_values
-from pipeline.verify import Judgement, judgement, verify
+from pipeline.verify import Judgement, judgement, unjudged, verify
 from solvers.contract import Verdict
 from solvers.games.forced_rps import ForcedRps
 from solvers.identity import digest
@@ -431,6 +431,27 @@ def test_rows_passed_over_are_unchecked(sweep, monkeypatch):
     judged = judge_with(monkeypatch, sweep("equilibrium"), lambda game, tables: iter(()))
     assert judged.counts() == {"equilibria": {"unchecked": 4}}
     assert not judged.holds()
+
+
+def test_what_was_judged_before_a_kill_stays_judged_and_the_rest_is_told(sweep, monkeypatch):
+    root = sweep("equilibrium")
+    points = load(root).points["point"].to_pylist()
+    monkeypatch.setattr(verify_module, "_SAVED_EVERY_S", -1.0)
+    monkeypatch.setattr(verify_module, "_TOLD_EVERY_S", -1.0)
+    said = []
+    telling = verify_module.Telling(len(points), said.append)
+
+    def killed(count):
+        telling(count)
+        if count == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        verify(load(root), only=points, heard=killed)
+
+    assert said == [f"judging: {count}/4 points" for count in (1, 2, 3)]
+    assert unjudged(load(root), points) == points[3:]
+    assert verify(load(root), only=points[3:]).counts() == {"equilibria": {"proved": 4}}
 
 
 # ---- what counts as all right ------------------------------------------------------------------------------------------------
