@@ -38,7 +38,7 @@ from numba import njit
 from solvers.contract import Checkpoint, Event, Workers
 from solvers.errors import ConfigError, InfeasibleGame
 from solvers.forms import GameTree
-from solvers.regret.curves import CURVE, RATES, run
+from solvers.regret.curves import CURVE, MOST_ITERATIONS, RATES, run
 from solvers.regret.trace import MOST_ENDS, REGRETS, advance_traced, regrets_of, room_for
 from solvers.regret.tree_play import STRATEGIES, TreePlay
 from solvers.regret.treeplex import Floats, Treeplex, earn, plan_of
@@ -98,8 +98,8 @@ class Cfr:
     trace: bool = False
 
     def __post_init__(self) -> None:
-        if self.iterations < 1:
-            raise ConfigError("iterations", "at least 1", repr(self.iterations))
+        if not 1 <= self.iterations <= MOST_ITERATIONS:
+            raise ConfigError("iterations", f"1 to {MOST_ITERATIONS:.0e}", repr(self.iterations))
         for name, exponent in (("alpha", self.alpha), ("beta", self.beta)):
             if exponent is not None and not math.isfinite(exponent):
                 raise ConfigError(name, "a number, or null for no discount", repr(exponent))

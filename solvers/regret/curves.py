@@ -27,6 +27,9 @@ from solvers.schema import Curve, Histogram, TableInfo, column, table_schema
 
 Floats = NDArray[np.float64]
 
+MOST_ITERATIONS = 10**15
+"""Beyond, iterations could not be told apart in float64 weights; nobody can wait so long."""
+
 _DECADE = (10, 13, 16, 20, 25, 32, 40, 50, 63, 80)  # the preferred numbers R10, rounded
 _SAVED = (1, 2, 5)  # a checkpoint at each of these times a power of ten, ...
 _FIRST_SAVED = 1_000  # ... from here on

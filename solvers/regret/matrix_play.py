@@ -18,7 +18,7 @@ from numba import njit
 from solvers.contract import Checkpoint, Game, Result
 from solvers.errors import ConfigError, ImpossiblePairing, InfeasibleGame
 from solvers.forms import MatrixGame
-from solvers.regret.curves import CURVE, MEASURES, next_recorded, rates, stakes
+from solvers.regret.curves import CURVE, MEASURES, MOST_ITERATIONS, next_recorded, rates, stakes
 from solvers.regret.self_play import MEMORY, PLAYED, SUMS, Floats, Rules, mix, play
 
 LARGEST_PAYOFF = 10**150
@@ -271,8 +271,8 @@ def refuse_iterations(iterations: int, gamma: float) -> None:
     ConfigError
         If there are no iterations, or `gamma` is out of range.
     """
-    if iterations < 1:
-        raise ConfigError("iterations", "at least 1", repr(iterations))
+    if not 1 <= iterations <= MOST_ITERATIONS:
+        raise ConfigError("iterations", f"1 to {MOST_ITERATIONS:.0e}", repr(iterations))
     if not 0 <= gamma <= _MOST_GAMMA:
         raise ConfigError("gamma", f"a number from 0 to {_MOST_GAMMA}", repr(gamma))
 

@@ -38,7 +38,7 @@ from solvers.contract import Checkpoint, Event, Workers
 from solvers.errors import ConfigError
 from solvers.forms import GameTree
 from solvers.forms.tree import CHANCE, END
-from solvers.regret.curves import CURVE, RATES, run
+from solvers.regret.curves import CURVE, MOST_ITERATIONS, RATES, run
 from solvers.regret.tree_play import STRATEGIES, TreePlay
 from solvers.regret.treeplex import Floats, Ints
 
@@ -96,8 +96,8 @@ class Mccfr:
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        if self.iterations < 1:
-            raise ConfigError("iterations", "at least 1", repr(self.iterations))
+        if not 1 <= self.iterations <= MOST_ITERATIONS:
+            raise ConfigError("iterations", f"1 to {MOST_ITERATIONS:.0e}", repr(self.iterations))
         if self.epsilon is not None and not 0 < self.epsilon <= 1:
             wanted = "a number above 0 and at most 1, or null for external sampling"
             raise ConfigError("epsilon", wanted, repr(self.epsilon), "0 would leave actions untried")
