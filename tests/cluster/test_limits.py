@@ -151,8 +151,8 @@ def test_sigterm_on_ray_is_like_ctrl_c(tmp_path, undisturbed):
 def test_a_second_sigterm_ends_at_once(tmp_path, compute):
     slow = ["solver=trouble", "solver.pause_s=60", "solver.points=[]"]  # longer than anybody waits
     process = start(*FAKE, *slow, f"compute={compute}", "seed=1,2", "out=it", cwd=tmp_path)
-    wait_until((tmp_path / "it" / "journal").exists)
-    time.sleep(8 if compute == "ray" else 1)
+    wait_until((tmp_path / "it" / ("status.json" if compute == "ray" else "journal")).exists)  # Ray has started
+    time.sleep(3 if compute == "ray" else 1)
     family = psutil.Process(process.pid).children(recursive=True)
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
