@@ -159,7 +159,7 @@ def test_a_second_sigterm_ends_at_once(tmp_path, compute):
     time.sleep(0.2)
     process.send_signal(signal.SIGTERM)
     status, out = finish(process)
-    assert status == 130, out
+    assert status in {130, -signal.SIGTERM}, out  # the latter if the sweep had ended within those 0.2 s: nobody catches it then
     assert time.monotonic() - began < 10
     _, alive = psutil.wait_procs(family, timeout=20)
     assert not alive, "Ray's processes end with it"
