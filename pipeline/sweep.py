@@ -68,9 +68,9 @@ def _run_in(
                 run.publish(last=True)
                 if not run.stopping():
                     end_rounds(root)
-            from pipeline.aftermath import conclude  # noqa: PLC0415 (report and MLflow cost time to import)
-
-            status = conclude(run)
+                status = _concluded(run) if run.interrupted else None  # a second signal still ends it with our status
+            if status is None:
+                status = _concluded(run)
             if lost:
                 console.print(f"{lost}; all that was computed is saved", style="red", soft_wrap=True)
                 status = status or 1
@@ -79,6 +79,12 @@ def _run_in(
             shutil.rmtree(root, ignore_errors=True)
         raise
     return _INTERRUPTED if run.interrupted else status
+
+
+def _concluded(run: Run) -> int:
+    from pipeline.aftermath import conclude  # noqa: PLC0415 (report and MLflow cost time to import)
+
+    return conclude(run)
 
 
 def default_name(points: Sequence[Point]) -> str:

@@ -26,9 +26,8 @@ Rules
 
 References
 ----------
-E. R. Berlekamp, J. H. Conway, R. K. Guy (1982), Winning Ways, chapter 4 (sparse spaces); A. Gangolli, T. Plambeck (1989), "A note
-on periodicity in some octal games", Int. J. Game Theory 18; A. Flammenkamp (2002), "Lange Perioden in Subtraktions-Spielen" and
-his pages on octal games.
+E. R. Berlekamp, J. H. Conway, R. K. Guy (1982), Winning Ways, chapter 4 (sparse spaces); A. Gangolli, T. Plambeck (1989), who found
+the long periods of 0.16, 0.56, 0.127 and 0.376; A. Flammenkamp's pages on octal games.
 """
 
 from __future__ import annotations

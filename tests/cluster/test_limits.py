@@ -159,7 +159,8 @@ def test_a_second_sigterm_ends_at_once(tmp_path, compute):
     time.sleep(0.2)
     process.send_signal(signal.SIGTERM)
     status, out = finish(process)
-    assert status in {130, -signal.SIGTERM}, out  # the latter if the sweep had ended within those 0.2 s: nobody catches it then
+    # the first one ends points that can be cancelled so soon that the second may find us past our handlers, on the way out
+    assert status in {130, -signal.SIGTERM}, out
     assert time.monotonic() - began < 10
     _, alive = psutil.wait_procs(family, timeout=20)
     assert not alive, "Ray's processes end with it"
