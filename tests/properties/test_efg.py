@@ -25,8 +25,11 @@ class Level:
     seen_by: frozenset[int]
 
 
+ANYBODY = st.integers(0, 2)
+
+
 @st.composite
-def level(draw, movers=st.integers(0, 2), names=1):
+def level(draw, movers=ANYBODY, names=1):
     mover = draw(movers)
     called = draw(st.lists(NAMES, min_size=names, max_size=3, unique=True))
     weights = draw(st.lists(st.integers(1, 9), min_size=len(called), max_size=len(called)))
