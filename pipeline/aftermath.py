@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pipeline.driver import Run
 from pipeline.errors import reason_of
 from pipeline.findings import print_findings
+from pipeline.judges import cores
 from pipeline.manifest import is_recorded, keep_manifest
 from pipeline.report import write_report
 from pipeline.store import SweepDir, load, ranks, sweeps_folder
@@ -69,7 +70,9 @@ def _judged(run: Run, sweep: SweepDir, points: list[str]) -> Judgement:
             _written(run, page.name, lambda: write_report(sweep))
         telling(count)
 
-    return verify(sweep, run.settings.trust, only=points, heard=heard)
+    compute = run.settings.compute
+    processes = 1 if compute.kind == "inline" else min(compute.cpus or cores(), cores())
+    return verify(sweep, run.settings.trust, only=points, heard=heard, processes=processes)
 
 
 def _summed_up(run: Run) -> tuple[SweepDir, str]:

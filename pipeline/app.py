@@ -29,7 +29,7 @@ _URI = re.compile(r"[A-Za-z][\w.+-]*://")
 _USAGE = {
     "list": "minimex list [games|solvers|experiments]",
     "show": "minimex show DIR [TABLE] [to=csv|json|latex|FORMAT] [point=HASH]",
-    "verify": "minimex verify DIR [strict=true] [trust=[package]]",
+    "verify": "minimex verify DIR [strict=true] [cpus=N] [trust=[package]]",
     "report": "minimex report DIR",
     "status": "minimex status DIR [to=json]",
     "track": "minimex track DIR [tracking=sqlite|server] [uri=...]",
@@ -125,15 +125,19 @@ def _show(words: list[str], options: dict[str, str], console: Console) -> int:
 
 
 def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
-    _operands("verify", words, options, range(1, 2), ("strict", "trust"))
+    _operands("verify", words, options, range(1, 2), ("strict", "cpus", "trust"))
     if options.get("strict", "false") not in ("true", "false"):
         raise ConfigError("strict", "true or false", repr(options["strict"]))
+    if not re.fullmatch(r"[1-9]\d{0,3}", options.get("cpus", "1")):
+        raise ConfigError("cpus", "a number of cores, at least 1", repr(options["cpus"]), "leave it out for all of this machine's")
+    from pipeline.judges import cores  # noqa: PLC0415
     from pipeline.remote import give_back  # noqa: PLC0415
     from pipeline.report import write_report  # noqa: PLC0415
     from pipeline.verify import verify_folder  # noqa: PLC0415
     from pipeline.verify_show import print_judgement  # noqa: PLC0415
 
-    sweep, judged = verify_folder(words[0], _trust(options), Console(stderr=True, highlight=False).print)
+    processes = int(options.get("cpus", cores()))
+    sweep, judged = verify_folder(words[0], _trust(options), Console(stderr=True, highlight=False).print, processes)
     print_judgement(judged, console)
     if not judged.unwritten:
         write_report(sweep)

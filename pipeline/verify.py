@@ -7,17 +7,16 @@ does not match their hash, rows missing, too many or of points that delivered no
 Summaries (`pipeline.summaries`) are made again: equal is `recomputed`.
 
 A checker may have a sister for many small points, `<function>_batch(games, tables)`, which yields `(place, Verdict)`; points
-that it passes over go to the checker itself, one by one.
+that it passes over go to the checker itself, one by one, in several processes where that takes long (`pipeline.judges`).
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,13 +27,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.journal import DirectoryBusy, locked
+from pipeline.judges import Case, Judge, Jury, heard, sister_of
 from pipeline.rows import seal_of
 from pipeline.store import CHECKS, DamagedTable, SweepDir, load, parameter_values, ranks, read_table, write_table
 from pipeline.summaries import judged_summaries
-from solvers.builder import Context
 from solvers.contract import GRADES, Verdict
 from solvers.errors import ConfigError, MinimexError
-from solvers.identity import digest, rebuild
 from solvers.schema import TableInfo
 
 _LOOKS = 5
@@ -43,13 +41,9 @@ _SAVED_EVERY_S = 20.0
 _SLICE = 10_000
 _TOGETHER = 2_000
 _FEW_ROWS = 1_000
-_KEPT_GAMES = 64
 _OWN_TABLES = ("progress",)
-_CHECKER = re.compile(r"solvers(\.[a-z_0-9]+)+\.check(\.[a-z_0-9]+)?:[a-z_0-9]+")
 _RANK: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
 
-Check = Callable[[Any, Mapping[str, pa.Table]], Iterator[Verdict]]
-CheckBatch = Callable[[Sequence[Any], Mapping[str, pa.Table]], Iterator[tuple[int, Verdict]]]
 Heard = Callable[[int], None]
 
 
@@ -100,7 +94,7 @@ class Telling:
 
 
 def verify_folder(
-    folder: str | Path, trust: Sequence[str] = (), say: Callable[[str], None] = lambda _: None
+    folder: str | Path, trust: Sequence[str] = (), say: Callable[[str], None] = lambda _: None, processes: int = 1
 ) -> tuple[SweepDir, Judgement]:
     """Judge what a directory has; one where a sweep is running keeps its checks.parquet, which that sweep writes itself."""
     with ExitStack() as stack:
@@ -109,16 +103,16 @@ def verify_folder(
             try:
                 stack.enter_context(locked(root))
             except DirectoryBusy:
-                return _verify_meanwhile(root, trust)
+                return _verify_meanwhile(root, trust, processes)
         sweep = load(root)
-        return sweep, verify(sweep, trust, heard=Telling(len(sweep.brief), say))
+        return sweep, verify(sweep, trust, heard=Telling(len(sweep.brief), say), processes=processes)
 
 
-def _verify_meanwhile(root: Path, trust: Sequence[str]) -> tuple[SweepDir, Judgement]:
+def _verify_meanwhile(root: Path, trust: Sequence[str], processes: int) -> tuple[SweepDir, Judgement]:
     """Judge what is published of a running sweep: again if a publishing came in between (its files are renamed one by one)."""
     for _ in range(_LOOKS):
         before, sweep = _stamps(root), load(root)
-        judged = verify(sweep, trust, write=False)
+        judged = verify(sweep, trust, write=False, processes=processes)
         if _stamps(root) == before:
             break
     return sweep, replace(judged, unwritten="a sweep is running there and judges its points at its end")
@@ -130,7 +124,13 @@ def _stamps(root: Path) -> list[tuple[Path, int, int]]:
 
 
 def verify(
-    sweep: SweepDir, trust: Sequence[str] = (), only: Sequence[str] | None = None, *, write: bool = True, heard: Heard = _nobody
+    sweep: SweepDir,
+    trust: Sequence[str] = (),
+    only: Sequence[str] | None = None,
+    *,
+    write: bool = True,
+    heard: Heard = _nobody,
+    processes: int = 1,
 ) -> Judgement:
     """Judge a sweep's findings and write checks.parquet (where that cannot be written, the judgement says why).
 
@@ -143,6 +143,8 @@ def verify(
     heard
         Called after each point with how many of them are judged. What was judged of `only` so far is written now and then, so that
         whoever is killed goes on from there.
+    processes
+        How many may judge at once, where it takes long.
 
     Raises
     ------
@@ -160,7 +162,7 @@ def verify(
             saved = time.monotonic()
         heard(count)
 
-    court = _Court(sweep, trust, judged)
+    court = _Court(sweep, trust, processes, judged)
     court.judge(only)
     checks = pa.concat_tables([*earlier, court.verdicts()])
     unwritten = ""
@@ -242,20 +244,29 @@ class _Rows:
         return pa.concat_tables([self.table.slice(run[0], len(run)) for run in runs])
 
 
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A row of points.parquet: its place there, and how many rows of each table were delivered."""
+
+    place: int
+    hash: str
+    config: str
+    promised: Mapping[str, int]
+
+
 class _Court:
     """One verification at work."""
 
-    def __init__(self, sweep: SweepDir, trust: Sequence[str], heard: Heard = _nobody) -> None:
-        self.sweep, self.trust, self.heard = sweep, tuple(trust), heard
+    def __init__(self, sweep: SweepDir, trust: Sequence[str], processes: int = 1, heard: Heard = _nobody) -> None:
+        self.sweep, self.trust, self.processes, self.heard = sweep, tuple(trust), processes, heard
         self.judged = 0
-        self.context: Context = sweep.context(trust)
+        self.asked = Judge(sweep.context(trust))
         self.points = _hashes(sweep)
         self.said: list[pa.Table] = []
         self.columns: dict[str, list[Any]] = {name: [] for name in CHECKS.names}  # what was said since
         self.infos: dict[str, TableInfo] = {}
         self.tables: dict[str, _Rows] = {}
-        self.games: dict[str, Any] = {}  # the last ones, by their canonical text
-        self.told: dict[tuple[int, str], list[Verdict]] = {}  # what was said of many points at once, until their turn comes
+        self.told: dict[tuple[str, str], list[Verdict]] = {}  # what was said of many points at once, until their turn comes
 
     def verdicts(self) -> pa.Table:
         self._pack()
@@ -280,35 +291,44 @@ class _Court:
             }
         )
         start = 0
-        names = self.sweep.parameters
-        for rows in self.sweep.points_in_pieces(_SLICE):
-            columns = [column.to_pylist() for column in marks.slice(start, len(rows)).columns]
-            columns += [rows[name].to_pylist() for name in ("config", "status", "rows", "seal")]
-            parameters = [parameter_values(rows, name) for name in names]
-            self._judge_together(
-                [
-                    (first, point, config, _delivered(status, counts))
-                    for place, (point, first, is_wanted, config, status, counts, _) in enumerate(zip(*columns, strict=True))
-                    if is_wanted and first == start + place
-                ]
-            )
-            for place, (point, first, is_wanted, *told) in enumerate(zip(*columns, strict=True)):
-                if first != start + place:
-                    self.say("points", None, point, "refuted", "listed twice")
-                elif is_wanted:
-                    self._judge_point(first, point, told[0], _delivered(told[1], told[2]))
-                    self.judged += 1
-                    self.heard(self.judged)
-                values = {name: column[place] for name, column in zip(names, parameters, strict=True)}
-                if is_wanted and seal_of(point, values, *told[:3]) != told[3]:
-                    self.say("points", None, point, "refuted", "its row in points.parquet is not the one that was written")
-            start += len(rows)
-            self._pack()
+        total = int(pc.sum(marks["wanted"]).as_py() or 0)
+        with Jury(self.asked, self.processes, total) as jury:
+            for rows in self.sweep.points_in_pieces(_SLICE):
+                self._judge_piece(rows, marks.slice(start, len(rows)), start, jury)
+                start += len(rows)
+                self._pack()
         for name, rows in self.tables.items():
             for point in rows.strangers:
                 self.say(name, None, point, "refuted", "rows of a point that points.parquet does not have")
         for name, grade, reason in judged_summaries(self.sweep, self.trust):
             self.say(name, None, None, grade, reason)
+
+    def _judge_piece(self, rows: pa.Table, marks: pa.Table, start: int, jury: Jury) -> None:
+        """Judge some of points.parquet's rows, the first of which stands at `start`."""
+        columns = [column.to_pylist() for column in marks.columns]
+        columns += [rows[name].to_pylist() for name in ("config", "status", "rows", "seal")]
+        names = self.sweep.parameters
+        parameters = [parameter_values(rows, name) for name in names]
+        wanted: list[_Point] = []
+        for place, (point, first, is_wanted, *told) in enumerate(zip(*columns, strict=True)):
+            if first != start + place:
+                self.say("points", None, point, "refuted", "listed twice")
+            elif is_wanted:
+                wanted.append(_Point(first, point, told[0], _promised(_delivered(told[1], told[2]))))
+                self._count_rows(wanted[-1])
+            values = {name: column[place] for name, column in zip(names, parameters, strict=True)}
+            if is_wanted and seal_of(point, values, *told[:3]) != told[3]:
+                self.say("points", None, point, "refuted", "its row in points.parquet is not the one that was written")
+        self._judge_together(wanted)
+        for one, said in zip(wanted, jury.verdicts(map(self._case, wanted)), strict=True):
+            for name in one.promised:
+                together = self.told.pop((one.hash, name), [])
+                verdicts = heard(together, name, self.tables[name].count(one.place)) if together else said.get(name, [])
+                for verdict in verdicts:
+                    for row in (None,) if verdict.row is None else range(verdict.row, verdict.row + verdict.count):
+                        self.say(name, row, one.hash, verdict.grade, verdict.reason)
+            self.judged += 1
+            self.heard(self.judged)
 
     def _open_tables(self) -> None:
         declared = self.sweep.manifest.get("columns", {})
@@ -330,92 +350,39 @@ class _Court:
                 self.say(name, None, None, "refuted", f"its columns are {came}, declared were {declared[name]}")
             self.tables[name] = rows
 
-    def _judge_together(self, points: Sequence[tuple[int, str, str, str]]) -> None:
-        """Ask the checkers that take many points at once; each of `points` is (place, hash, config, rows delivered)."""
+    def _count_rows(self, point: _Point) -> None:
+        for name in {**point.promised, **self.tables}:
+            have, delivered = self.tables[name].count(point.place) if name in self.tables else 0, point.promised.get(name, 0)
+            if have != delivered:
+                self.say(name, None, point.hash, "refuted", f"{have} rows, but {delivered} were delivered")
+
+    def _judge_together(self, points: Sequence[_Point]) -> None:
+        """Ask the checkers that take many points at once."""
         for name, table in self.tables.items():
-            sister = _sister(self._check_of(name), self.trust)
-            if sister is None:
+            check = self._check_of(name)
+            if check is None or sister_of(check, self.trust) is None:
                 continue
             for start in range(0, len(points), _TOGETHER):
-                places, games = [], []
-                for place, point, config, rows in points[start : start + _TOGETHER]:
-                    if 0 < table.count(place) == _promised(rows).get(name, 0) <= _FEW_ROWS:
-                        with suppress(MinimexError, ValueError, KeyError, TypeError, AttributeError):
-                            games.append(self._game_of(point, config))
-                            places.append(place)
-                if len(places) > 1:
-                    self._ask_sister(sister, name, places, games)
+                asked = [
+                    one
+                    for one in points[start : start + _TOGETHER]
+                    if 0 < table.count(one.place) == one.promised.get(name, 0) <= _FEW_ROWS
+                    and self.asked.can_build(one.hash, one.config)
+                ]
+                if len(asked) > 1:
+                    places = [one.place for one in asked]
+                    tables = {other: rows.together(places) for other, rows in self.tables.items()}
+                    said = self.asked.judge_together(name, check, [(one.hash, one.config) for one in asked], tables)
+                    self.told.update({(point, name): verdicts for point, verdicts in said.items()})
 
-    def _ask_sister(self, sister: CheckBatch, name: str, places: Sequence[int], games: Sequence[Any]) -> None:
-        try:
-            tables = {other: rows.together(places) for other, rows in self.tables.items()}
-            said = [((places[place], name), verdict) for place, verdict in sister(games, tables)]
-        except Exception:  # noqa: BLE001 (the checker itself says of each point what is wrong)
-            return
-        for key, verdict in said:
-            self.told.setdefault(key, []).append(verdict)
-
-    def _judge_point(self, place: int, point: str, config: str, rows: str) -> None:
-        promised = _promised(rows)
-        for name in {**promised, **self.tables}:
-            have, delivered = self.tables[name].count(place) if name in self.tables else 0, promised.get(name, 0)
-            if have != delivered:
-                self.say(name, None, point, "refuted", f"{have} rows, but {delivered} were delivered")
-        asked = {name: check for name in promised if (check := self._check_of(name)) is not None}
-        tables: Mapping[str, pa.Table] | None = None
-        for name, check in asked.items():
-            told = self.told.pop((place, name), None)
-            if told is not None:
-                self._hear(told, name, point, self.tables[name].count(place))
-                continue
-            try:
-                game = self._game_of(point, config)
-            except (MinimexError, ValueError, KeyError, TypeError, AttributeError) as error:
-                self.say(name, None, point, "unchecked", f"the game cannot be built again: {error}")
-                continue
-            if name in self.tables:
-                tables = tables or {other: one.of(place) for other, one in self.tables.items()}
-                self._hear(_asked(check, self.trust, game, tables), name, point, len(tables[name]))
+    def _case(self, point: _Point) -> Case:
+        checks = {name: check for name in point.promised if (check := self._check_of(name)) and (point.hash, name) not in self.told}
+        return Case(
+            point.hash, point.config, checks, {name: one.of(point.place) for name, one in self.tables.items()} if checks else {}
+        )
 
     def _check_of(self, name: str) -> str | None:
         return self.infos[name].check if name in self.infos else None
-
-    def _hear(self, verdicts: Iterable[Verdict], name: str, point: str, size: int) -> None:
-        judged: set[int] = set()
-        try:
-            for verdict in verdicts:
-                if verdict.row is not None:
-                    judged.update(range(verdict.row, verdict.row + verdict.count))
-                for row in (None,) if verdict.row is None else range(verdict.row, verdict.row + verdict.count):
-                    self.say(name, row, point, verdict.grade, verdict.reason)
-        except Exception as error:  # noqa: BLE001 (a checker that breaks on damaged rows has not judged them)
-            self.say(name, None, point, "unchecked", f"the checker broke: {type(error).__name__}: {error}")
-        for row in range(size):
-            if row not in judged:
-                self.say(name, row, point, "unchecked", "passed over by the checker")
-
-    def _game_of(self, point: str, config: str) -> Any:
-        """Build the game of a point again: the same one if it was among the last.
-
-        Raises
-        ------
-        MinimexError, ValueError, KeyError, TypeError, AttributeError
-            If it cannot be built, or the config is not the point's.
-        """
-        if digest(config) != point:
-            raise ValueError("the point's config does not match its hash")
-        described = json.loads(config)["game"]
-        text = json.dumps(described)
-        game = self.games.get(text)
-        if game is None:
-            if len(self.games) >= _KEPT_GAMES:
-                self.games.clear()
-            game = self.games[text] = rebuild(described, "game", self.context)
-        return game
-
-
-def _asked(check: str, trust: tuple[str, ...], game: Any, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
-    yield from _checker(check, trust)(game, tables)
 
 
 def _delivered(status: str, rows: str) -> str:
@@ -434,26 +401,3 @@ def _promised(rows: str) -> Mapping[str, int]:
         return {str(name): int(count) for name, count in said.items()}
     except (ValueError, TypeError, AttributeError):
         return {}
-
-
-@functools.cache
-def _checker(name: str, trust: tuple[str, ...]) -> Check:
-    package = name.partition(".")[0]
-    if not _CHECKER.fullmatch(name) and package not in trust:
-        raise ValueError(f"{name!r} is not a checker of solvers.*")
-    module, _, function = name.partition(":")
-    found: Check = getattr(importlib.import_module(module), function)
-    return found
-
-
-@functools.cache
-def _sister(name: str | None, trust: tuple[str, ...]) -> CheckBatch | None:
-    """Return the checker's sister for many points, if it has one."""
-    if name is None:
-        return None
-    with suppress(ValueError, ImportError, AttributeError):
-        _checker(name, trust)
-        module, _, function = name.partition(":")
-        found: CheckBatch | None = getattr(importlib.import_module(module), f"{function}_batch", None)
-        return found
-    return None

@@ -25,10 +25,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pipeline.executors import ONE_THREAD
 from pipeline.executors.ray_node import SETUP_HOOK
 from solvers.errors import ConfigError
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _KNOCK_S = 5.0
 _LONGEST = 300
 _TRACEBACK = "Traceback (most recent call last)"

@@ -291,6 +291,7 @@ def test_seeds_follow_into_random_games(fake):
         (["show", "nowhere"], "nowhere: expected a sweep's directory"),
         (["list", "gmes"], "did you mean games?"),
         (["verify", "nowhere", "strct=true"], "did you mean strict"),
+        (["verify", "nowhere", "cpus=0"], "cpus: expected a number of cores"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

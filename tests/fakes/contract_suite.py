@@ -16,8 +16,8 @@ import pyarrow as pa
 import yaml
 
 from pipeline.checkpoints import pack, unpack
+from pipeline.judges import checker
 from pipeline.table_exports import exports_of, writer
-from pipeline.verify import _checker
 from solvers.builder import Context, build, plan_of
 from solvers.contract import GRADES, Checkpoint, Progress, Result, Stop
 from solvers.identity import describe, lineage, lineage_rng, rebuild
@@ -183,7 +183,7 @@ def judge(game: Any, solver: Any, tables: Any) -> set[str]:
         if check is None:
             continue
         rows = set(range(len(tables[name])))
-        for verdict in _checker(check, trust)(game, tables):
+        for verdict in checker(check, trust)(game, tables):
             assert verdict.table in tables
             assert verdict.grade in GRADES
             grades.add(verdict.grade)

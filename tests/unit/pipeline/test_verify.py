@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest_tools import environment
 
+from pipeline import judges
 from pipeline import verify as verify_module
 from pipeline.app import main
 from pipeline.rows import seal_of
@@ -390,9 +391,8 @@ def test_only_checkers_of_solvers_are_called(sweep, name, monkeypatch):
     root = sweep("equilibrium")
     say_checker(root, name)
     monkeypatch.setattr(os, "system", lambda *arguments: pytest.fail("it was called"))
-    monkeypatch.setattr(verify_module.importlib, "import_module", lambda name: pytest.fail(f"{name} was imported"))
+    monkeypatch.setattr(judges.importlib, "import_module", lambda name: pytest.fail(f"{name} was imported"))
     court = verify_module._Court(load(root), ())
-    court.game = lambda described: ForcedRps()
     court.judge(None)
     verdicts = court.verdicts()
     assert f"{name!r} is not a checker of solvers.*" in verdicts["reason"][0].as_py()
@@ -409,8 +409,8 @@ def test_a_checker_that_is_not_there_checks_nothing(sweep, name):
 
 
 def judge_with(monkeypatch, root, check):
-    monkeypatch.setattr(verify_module, "_checker", lambda name, trust: check)
-    monkeypatch.setattr(verify_module, "_sister", lambda name, trust: None)
+    monkeypatch.setattr(judges, "checker", lambda name, trust: check)
+    monkeypatch.setattr(verify_module, "sister_of", lambda name, trust: None)
     return verify(load(root))
 
 

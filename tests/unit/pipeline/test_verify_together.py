@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline import judges
 from pipeline import verify as verify_module
 from pipeline.app import main
 from pipeline.store import load
@@ -34,7 +35,7 @@ def damage(root, row):
 
 def one_by_one(root, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(verify_module, "_sister", lambda name, trust: None)
+        patch.setattr(verify_module, "sister_of", lambda name, trust: None)
         return verify(load(root)).checks
 
 
@@ -45,11 +46,11 @@ def test_verdicts_are_those_of_one_after_the_other(games, monkeypatch):
         raise AssertionError("asked of a point that was judged already")
 
     monkeypatch.setattr(equilibria, "check_equilibria", never)
-    verify_module._checker.cache_clear()
+    judges.checker.cache_clear()
     try:
         assert verify(load(games)).checks == wanted
     finally:
-        verify_module._checker.cache_clear()
+        judges.checker.cache_clear()
     assert set(wanted["grade"].to_pylist()) == {"proved"}
 
 
@@ -72,6 +73,6 @@ def test_a_sister_that_says_nothing_useful_changes_nothing(games, monkeypatch, s
             raise said
         return iter(said)
 
-    monkeypatch.setattr(verify_module, "_sister", lambda name, trust: sister)
+    monkeypatch.setattr(judges, "sister_of", lambda name, trust: sister)
 
     assert verify(load(games)).checks == wanted
