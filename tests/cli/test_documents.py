@@ -124,7 +124,7 @@ def test_usage_of_subcommands(command, minimex):
 def options_in(text):
     """Yield every lone key=value of a sweep set as code: `tracking=off` (not those of subcommands: `strict=true`)."""
     found = re.findall(r"`((?:[a-z_]+\.)*[a-z_]+=[^`\s]+)`", text)
-    shown_only = ("out=DIR", "out=s3:", "to=", "strict=", "uri=", "format=", "point=")
+    shown_only = ("out=DIR", "out=s3:", "to=", "strict=", "cpus=", "uri=", "format=", "point=")
     yield from (option for option in found if not option.startswith(shown_only) and "..." not in option and "PACKAGE" not in option)
 
 
