@@ -1,15 +1,17 @@
-"""Heap games beside C programs of the same methods, compiled here (gcc -O2): `python benchmarks/octal.py [sparse|plain|codes]`.
+"""Heap games beside C programs of the same methods, compiled here (gcc -O2): `benchmarks/octal.py [sparse|plain|codes|long]`.
 
 sparse  `SparseSpace`, period search and all, against the rare/common method as its authors describe it: for each heap all options
         with a rare heap on one side, then for each rare value a search for a witness, all breaking digits at each step of it; the
         mask chosen anew at each doubling, with a parity where it helps. No blocks of heaps.
 plain   `MexDp`, tables and all, against the quadratic loop.
 codes   All 511 codes of three digits to heap 32,768 by `SparseSpace`, one process.
+long    0.104 (Flammenkamp: period 11,770,282 from heap 197,769,598 on) by `PeriodSearch`, with memory as it goes, and judged again.
 
-CPU seconds, the least of some runs in turn; both must give the same nimbers. Without an argument: all three.
+CPU seconds, the least of some runs in turn; both must give the same nimbers. Without an argument: all but `long`.
 """
 
 import itertools
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,11 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
+from solvers.contract import Progress, Result
 from solvers.forms import HeapGame
 from solvers.games.octal import Octal
+from solvers.identity import lineage
+from solvers.impartial.check import check_periods
 from solvers.impartial.mex_dp import MexDp
+from solvers.impartial.period_search import PeriodSearch
 from solvers.impartial.sparse_space import SparseSpace
-from solvers.inline import solve
+from solvers.inline import InlineWorkers, solve, start
 
 PLAIN = r"""
 #include <stdio.h>
@@ -175,7 +181,33 @@ def codes() -> None:
     print(f"codes  {len(every)} to heap 32,768: {sum(seconds.values()):.1f} s   slowest: {slowest}")
 
 
+def long() -> None:
+    game, solver = Octal("0.104"), PeriodSearch(heap_limit=10**9, keep_nimbers=False)
+    began, told, result = time.process_time(), -1.0, None
+    for event in start(game.form(HeapGame), solver, lineage(game, solver, 0), InlineWorkers()):
+        seconds = time.process_time() - began
+        if isinstance(event, Progress) and seconds > told + 4:
+            told = seconds
+            print(f"long   {seconds:5.1f} s   {int(event.done):>11,} heaps   {resident():4.0f} MB", flush=True)
+        result = event
+    assert isinstance(result, Result)
+    found = result.tables["periods"].select(["status", "period", "preperiod", "max_nimber", "heaps_done", "proof"]).to_pylist()[0]
+    print(f"long   {time.process_time() - began:5.1f} s   {found}   at most {peak():.0f} MB", flush=True)
+    began = time.process_time()
+    verdicts = list(check_periods(game, result.tables))
+    print(f"long   judged in {time.process_time() - began:.1f} s: {[(one.grade, one.reason) for one in verdicts]}")
+
+
+def resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
 if __name__ == "__main__":
-    parts = {"sparse": sparse, "plain": plain, "codes": codes}
-    for part in sys.argv[1:] or parts:
+    parts = {"sparse": sparse, "plain": plain, "codes": codes, "long": long}
+    for part in sys.argv[1:] or ("sparse", "plain", "codes"):
         parts[part]()
