@@ -6,9 +6,10 @@ gathered once for all digits that break; periods are searched for shift by shift
 hundred heaps only.
 
 Proved: every row for heaps up to 100,000 (which takes some 5 s), and every row at all once a period is proved within that.
-A row of `periods` for more heaps that says how rare heaps are told is proved too: all heaps are run again with a witness for
-every value (`recurrence`), up to some 400 million heaps, some of them with all their options, and the proof that is claimed, Guy
-and Smith's or a window, is judged on these. A proved row that contradicts what is published (`facts`) is refuted.
+Where the row of `periods` says how rare heaps are told, more is proved: all heaps are run again with a witness for every value
+(`recurrence`), up to some 400 million heaps, some of them with all their options; they give the rows of `nimbers`, and the proof
+that is claimed, Guy and Smith's or a window, is judged on them. A proved row that contradicts what is published (`facts`) is
+refuted.
 
 Sampled, because no such proof was found: rows for larger heaps, a fixed choice of which is recomputed from the stored nimbers of
 the smaller ones; and what is said of the period, judged in full, but in those stored nimbers. Every right row reaches `sampled`,
@@ -36,6 +37,7 @@ from solvers.impartial.check.facts import compared
 FULL = 100_000
 """The largest heap up to which an unproved sequence is recomputed."""
 SAMPLES = 64
+_KEPT = 20_000_000
 _TAIL = 32
 _BEGINNING = 32
 _HASH = "fnv64"
@@ -84,7 +86,7 @@ def check_nimbers(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdic
     missing = _gap(heaps, tables)
     if missing:
         yield Verdict("nimbers", None, "refuted", missing)
-    known = _known(form, max((heap for heap in heaps if _is_natural(heap)), default=0))
+    known = _known_of(form, max((heap for heap in heaps if _is_natural(heap)), default=0), tables)
     beyond, wrong_beyond = _sample(form, heaps, nimbers, known)
     for row, (heap, nimber) in enumerate(zip(heaps, nimbers, strict=True)):
         wanted = known.nimber(heap) if _is_natural(heap) else None
@@ -105,7 +107,7 @@ def _judge_in_order(form: HeapGame, stored: AnyInts, tables: Mapping[str, pa.Tab
     missing = _missing_after(len(stored), tables)
     if missing:
         yield Verdict("nimbers", None, "refuted", missing)
-    known = _known(form, len(stored) - 1)
+    known = _known_of(form, len(stored) - 1, tables)
     wanted = known.nimbers(len(stored))
     beyond: tuple[Grade, str] = ("unchecked", "")
     wrong_beyond: Mapping[int, int] = {}
@@ -246,7 +248,7 @@ def _judge_again(form: HeapGame, done: int, told: _Told, found: Callable[[str], 
         return "unchecked", f"{done} heaps with {told.count} rare ones are more than is run again"
     period = found("period")
     since = done + 1 - int(period) if _is_natural(period) else done + 1  # where the window's heap s is, if that is the proof
-    again = recurrence.run_again(form, done, (told.mask, told.parity), (told.count, most), max(since, 0))
+    again = _run_again(form, done, (told.mask, told.parity), (told.count, most), max(since, 0))
     if isinstance(again, str):
         return "refuted", again
     last = int(again.rares[-1]) if len(again.rares) else None
@@ -336,6 +338,33 @@ def _wanted_row(form: HeapGame, done: int, known: Known) -> dict[str, Any]:
 
 
 # ---- nimbers once more -------------------------------------------------------------------------------------------------------
+
+
+def _known_of(form: HeapGame, largest: int, tables: Mapping[str, pa.Table]) -> Known:
+    """Recompute up to this heap: by the plain method, beyond `FULL` by the rule for rare heaps that the row of `periods` tells."""
+    known = _known(form, largest)
+    row = {name: _values(tables, "periods", name) for name in (*_RARES, "max_nimber", "heaps_done", "period")}
+    if known.nimber(largest) is not None or not all(values and len(values) == 1 for values in row.values()):
+        return known
+    found = {name: values[0] for name, values in row.items() if values}
+    told, most, period = _told(form, found.__getitem__), found["max_nimber"], found["period"]
+    if not isinstance(told, _Told) or not _is_natural(most) or found["heaps_done"] != largest:
+        return known
+    if recurrence.too_long(form, largest, told.count):
+        return known
+    since = largest + 1 - int(period) if _is_natural(period) else largest + 1
+    again = _run_again(form, largest, (told.mask, told.parity), (told.count, most), max(since, 0))
+    return known if isinstance(again, str) else Known(again.values, None)
+
+
+def _run_again(
+    form: HeapGame, heaps: int, rule: tuple[int, int | None], most: tuple[int, int], since: int
+) -> recurrence.Rerun | str:
+    few = heaps <= _KEPT  # the nimbers' rows and the period's want the same
+    return (_run_once if few else recurrence.run_again)(form, heaps, rule, most, since)
+
+
+_run_once = functools.lru_cache(maxsize=1)(recurrence.run_again)
 
 
 @functools.lru_cache(maxsize=8)

@@ -10,7 +10,7 @@ from solvers.forms import HeapGame
 from solvers.games.grundys_game import GrundysGame
 from solvers.games.octal import Octal
 from solvers.impartial import check, period_search
-from solvers.impartial.check import check_periods, facts, recurrence
+from solvers.impartial.check import check_nimbers, check_periods, facts, recurrence
 from solvers.impartial.mex_dp import MexDp
 from solvers.impartial.period_search import PeriodSearch
 from solvers.impartial.sparse_space import SparseSpace
@@ -196,3 +196,41 @@ def test_a_proved_row_that_contradicts_a_fact_is_refuted(monkeypatch):
     verdict = judged("0.77", searched("0.77"))
     assert verdict.grade == "refuted"
     assert "period 12 from 71 on, largest nimber 8 found; 12 from 70 on, 8 published (somebody)" in verdict.reason
+
+
+# ---- nimbers -----------------------------------------------------------------------------------------------------------------
+
+
+def judged_nimbers(code, came):
+    found = {}
+    for one in check_nimbers(Octal(code), came):
+        found[one.grade] = found.get(one.grade, 0) + one.count
+    return found
+
+
+def with_nimber(came, row, value):
+    nimbers = came["nimbers"]["nimber"].to_pylist()
+    nimbers[row] = value
+    place = came["nimbers"].schema.get_field_index("nimber")
+    field = came["nimbers"].schema.field(place)
+    return {**came, "nimbers": came["nimbers"].set_column(place, field, pa.array(nimbers, field.type))}
+
+
+@pytest.mark.parametrize("code", ["0.36", "0.104", "0.6"])
+def test_nimbers_beyond_the_plain_method_are_proved_where_rares_are_told(small_full, code):
+    came = solve(Octal(code), SparseSpace(2000)).tables
+    assert judged_nimbers(code, came) == {"proved": 2001}
+    assert judged_nimbers(code, with_nimber(came, 1700, came["nimbers"]["nimber"][1700].as_py() + 1)) == {
+        "proved": 2000,
+        "refuted": 1,
+    }
+
+
+@pytest.mark.parametrize("harm", [{"mask": 1}, {"max_nimber": 3}, {"heaps_done": 1999}, {"rare_count": None}], ids=str)
+def test_nimbers_beyond_are_not_proved_by_a_row_that_tells_wrong_rares(small_full, harm):
+    came = solve(Octal("0.36"), SparseSpace(2000)).tables
+    (row,) = came["periods"].to_pylist()
+    came = {**came, "periods": pa.Table.from_pylist([row | harm], schema=came["periods"].schema)}
+    found = judged_nimbers("0.36", came)
+    assert found["proved"] == 301
+    assert found["sampled"] == 1700
