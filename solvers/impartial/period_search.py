@@ -61,12 +61,13 @@ class PeriodSearch:
     heap_limit
         Largest heap computed, 0 to 10^12. The search ends before if a period is proved.
     keep_nimbers
-        Whether the table `nimbers` is filled, as far as the search went; `periods` always is. At most 10,000,000 are kept.
+        Whether the table `nimbers` is filled, as far as the search went; `periods` always is. None: if heap_limit is 10,000,000 at
+        most. More are never kept.
 
     Raises
     ------
     ConfigError
-        If the limit is out of range, or more nimbers are to be kept than a table should hold.
+        If the limit is out of range, or it is true and more nimbers are to be kept than a table should hold.
 
     Notes
     -----
@@ -88,7 +89,7 @@ class PeriodSearch:
     """
 
     heap_limit: int = 20_000
-    keep_nimbers: bool = True
+    keep_nimbers: bool | None = None
 
     version: ClassVar[int] = 1
     takes: ClassVar[type] = HeapGame
@@ -100,7 +101,12 @@ class PeriodSearch:
             raise ConfigError("heap_limit", f"0 to {MOST_HEAPS}", repr(self.heap_limit), "10^11 heaps take hours at the best")
         if self.keep_nimbers and self.heap_limit > MOST_KEPT:
             hint = f"at most {MOST_KEPT} nimbers are kept; the period is found and proved without storing them"
-            raise ConfigError("keep_nimbers", f"false with a heap_limit of {self.heap_limit}", "true", hint)
+            raise ConfigError("keep_nimbers", f"null or false with a heap_limit of {self.heap_limit}", "true", hint)
+
+    @property
+    def keeps(self) -> bool:
+        """Say whether nimbers are kept."""
+        return self.heap_limit <= MOST_KEPT if self.keep_nimbers is None else self.keep_nimbers
 
     def cost(self, game: Game) -> float:
         """Estimate seconds, for ordering only: as if no period were found, and the rare heaps grew with the root of the limit."""
@@ -109,12 +115,12 @@ class PeriodSearch:
 
     def solve(self, game: HeapGame, *, resume: Checkpoint | None, workers: Workers, rng: np.random.Generator) -> Iterator[Event]:
         """Yield progress in heaps, checkpoints of bounded size once rare heaps have stopped, and the result."""
-        limit = self.heap_limit
-        search = _Search(game, keep=self.keep_nimbers)
-        if resume is not None:
+        limit, keep = self.heap_limit, self.keeps
+        search = _Search(game, keep=keep)
+        if resume is not None and not (keep and _without_values(resume.arrays)):
             search.restore(resume.arrays)
         if search.done > limit:
-            search = _Search(game, keep=self.keep_nimbers)
+            search = _Search(game, keep=keep)
         step, complete = 0, False
         try:
             while search.unfinished(limit):
@@ -257,6 +263,11 @@ class _Search:
             self.second = _SecondPass(self.stream, self.game, len(state["ring"]))
             self.second.restore(state)
             self.found = self.second.found
+
+
+def _without_values(state: Arrays) -> bool:
+    """Say whether a search's state holds a window in place of all values: one for a limit so large that none are kept."""
+    return "stream" in state and "kept" not in state
 
 
 def _with_room(run: HeapRun) -> HeapRun:

@@ -180,6 +180,34 @@ def test_stopped_it_says_what_it_has(place):
     assert result.tables["periods"]["status"].to_pylist() == ["open"]
 
 
+def test_nimbers_are_kept_up_to_ten_million_heaps_unless_somebody_says():
+    """Kayles is proved at heap 256, whatever the limit."""
+    for limit, keep, rows in ((10**7, None, 257), (10**7 + 1, None, 0), (10**7, False, 0), (300, True, 257)):
+        assert len(solve(Octal("0.77"), PeriodSearch(limit, keep)).tables["nimbers"]) == rows
+
+
+@pytest.mark.parametrize("first", [8400, 8600, 20_000])
+def test_a_limit_beyond_goes_on_from_what_was_kept(early, monkeypatch, first):
+    monkeypatch.setattr(period_search, "MOST_KEPT", 20_000)
+    stored = [kept(event) for event in events("0.16", first, keep_nimbers=None) if isinstance(event, Checkpoint)][-1]
+    *later, extended = events("0.16", 30_000, stored, keep_nimbers=None)
+    assert min(event.done for event in later if isinstance(event, Progress)) > first
+    *_, fresh = events("0.16", 30_000, keep_nimbers=None)
+    assert extended.tables == fresh.tables
+    assert len(fresh.tables["nimbers"]) == 0
+
+
+def test_a_limit_that_keeps_nimbers_does_not_go_on_from_where_there_are_none(early, monkeypatch):
+    """A search to 500,000 that was broken off left no nimbers behind; one to 400,000 needs them."""
+    monkeypatch.setattr(period_search, "MOST_KEPT", 400_000)
+    stored = [kept(event) for event in events("0.16", 500_000, keep_nimbers=None) if isinstance(event, Checkpoint)]
+    bare = [one for one in stored if one.step < 400_000 and "window" in one.arrays][-1]
+    *_, found = events("0.16", 400_000, bare, keep_nimbers=None)
+    *_, fresh = events("0.16", 400_000, keep_nimbers=None)
+    assert found.tables == fresh.tables
+    assert len(found.tables["nimbers"]) == found.tables["periods"]["heaps_done"][0].as_py() + 1
+
+
 @pytest.mark.parametrize(
     ("settings", "path"),
     [
