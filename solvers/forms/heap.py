@@ -18,7 +18,8 @@ class HeapGame:
         d0, d1, ..., dk with trailing zeros removed (so k is the place of the last nonzero digit; `(0,)` for no moves at all).
         d0 is 0 or 4.
     code
-        The code as text, normalised: "0.77".
+        How tables call the game: its octal code, normalised, "0.77"; or a name that says as much in fewer words, where the code is
+        long or there is none. Two games of one name are one game.
     unequal
         Whether two heaps that are left must differ in size, as in Grundy's game; octal games know no such rule.
     """

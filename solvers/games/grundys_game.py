@@ -26,12 +26,12 @@ class GrundysGame:
     Examples
     --------
     >>> GrundysGame().form(HeapGame)
-    HeapGame(digits=(4,), code='4.0 unequal', unequal=True)
+    HeapGame(digits=(4,), code="Grundy's game", unequal=True)
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     gives: ClassVar[tuple[type, ...]] = (HeapGame,)
 
     def form(self, kind: type[F]) -> F:
         """Return the game as a `HeapGame`: split a heap, nothing removed, into two that differ."""
-        return cast("F", HeapGame((4,), "4.0 unequal", unequal=True))
+        return cast("F", HeapGame((4,), "Grundy's game", unequal=True))

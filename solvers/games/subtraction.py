@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar, cast
 
 from solvers.forms import HeapGame
-from solvers.games.heap_words import different_sizes, game_of_digits
+from solvers.games.heap_words import different_sizes, digits_at, sizes_text
 
 F = TypeVar("F")
 
@@ -39,12 +39,12 @@ class Subtraction:
     >>> Subtraction((4, 1, 3)).set
     (1, 3, 4)
     >>> Subtraction((1, 3, 4)).form(HeapGame)
-    HeapGame(digits=(0, 3, 0, 3, 3), code='0.3033', unequal=False)
+    HeapGame(digits=(0, 3, 0, 3, 3), code='subtraction {1,3,4}', unequal=False)
     """
 
     set: tuple[int, ...]
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     gives: ClassVar[tuple[type, ...]] = (HeapGame,)
 
     def __post_init__(self) -> None:
@@ -52,4 +52,4 @@ class Subtraction:
 
     def form(self, kind: type[F]) -> F:
         """Return the game as a `HeapGame`: digit 3 (leave nothing or one heap) at each number of the set."""
-        return cast("F", game_of_digits(dict.fromkeys(self.set, 3)))
+        return cast("F", HeapGame(digits_at(dict.fromkeys(self.set, 3)), f"subtraction {sizes_text(self.set)}"))

@@ -33,7 +33,7 @@ NIMBERS = table_schema(
 )
 PERIODS = table_schema(
     [
-        column("code", pa.string(), "the game"),
+        column("code", pa.string(), "the game: its octal code, or its name where that is shorter"),
         column("status", pa.string(), "proved: periodic for ever; open: these heaps prove no period"),
         column("preperiod", pa.int64(), "least n0 with G(n + period) = G(n) for all n >= n0"),
         column("period", pa.int64(), "the least one"),

@@ -32,7 +32,7 @@ import pyarrow as pa
 from solvers.contract import Game, Grade, Verdict
 from solvers.forms import HeapGame
 from solvers.impartial.check import recurrence
-from solvers.impartial.check.facts import compared
+from solvers.impartial.check.facts import compared, octal_code
 
 FULL = 100_000
 """The largest heap up to which an unproved sequence is recomputed."""
@@ -187,7 +187,7 @@ def _judge_period(form: HeapGame, row: int, tables: Mapping[str, pa.Table]) -> t
     else:
         grade, said = _judge_known(form, done, told, known, found, tables)
     if grade in {"proved", "sampled"}:
-        agrees, compared_with = compared(form.code, found("period"), found("preperiod"), found("max_nimber"), done)
+        agrees, compared_with = compared(octal_code(form), found("period"), found("preperiod"), found("max_nimber"), done)
         return (grade if agrees else "refuted"), f"{said}; {compared_with}"
     return grade, said
 

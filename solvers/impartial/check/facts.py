@@ -1,4 +1,7 @@
-"""What is published of a game's period, and whether a row of `periods` agrees: `../facts/octal.csv`, with a source for each."""
+"""What is published of a game's period, and whether a row of `periods` agrees: `../facts/octal.csv`, with a source for each.
+
+Games are looked up by their octal code, whatever tables call them: a subtraction game is one, too.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+
+from solvers.forms import HeapGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,18 @@ def _fact(row: Mapping[str, str]) -> Fact:
     period, preperiod = (int(row[name]) if row[name] else None for name in ("period", "preperiod"))
     open_to = None if row["status"] == "periodic" else int(row["status"].rpartition(" ")[2])
     return Fact(period, preperiod, int(row["max_nimber"]), open_to, row["source"])
+
+
+def octal_code(form: HeapGame) -> str:
+    """Return the octal code of a game; its name where there is none, because heaps must differ.
+
+    Examples
+    --------
+    >>> octal_code(HeapGame((0, 3, 0, 3), "subtraction {1,3}")), octal_code(HeapGame((0,), "0.0"))
+    ('0.303', '0.0')
+    """
+    first, *rest = form.digits
+    return form.code if form.unequal else f"{first}.{''.join(map(str, rest)) or '0'}"
 
 
 def compared(code: str, period: int | None, preperiod: int | None, max_nimber: int, heaps_done: int) -> tuple[bool, str]:

@@ -1,6 +1,7 @@
 """Heap games by their names: published nimbers, codes, what is refused."""
 
 import csv
+import itertools
 from pathlib import Path
 
 import contract_suite
@@ -15,6 +16,7 @@ from solvers.games.heap_position import HeapPosition
 from solvers.games.kayles import Kayles
 from solvers.games.octal import Octal
 from solvers.games.subtraction import Subtraction
+from solvers.impartial.check import check_periods
 from solvers.impartial.mex_dp import MexDp
 from solvers.impartial.sparse_space import SparseSpace
 from solvers.inline import solve
@@ -94,6 +96,34 @@ def test_subtraction_by_its_rule(numbers):
         options = {known[n - s] for s in numbers if s <= n}
         known.append(next(value for value in range(len(numbers) + 1) if value not in options))
     assert nimbers(make(Subtraction, set=numbers), 199) == known
+
+
+@pytest.mark.parametrize(
+    ("game", "name"),
+    [
+        (Subtraction((1, 3, 4)), "subtraction {1,3,4}"),
+        (Subtraction((4, 1, 3)), "subtraction {1,3,4}"),
+        (Subtraction((1000,)), "subtraction {1000}"),
+        (Subtraction(tuple(range(1, 301))), "subtraction {1..300}"),
+        (Subtraction((1, 2, 3, 7, 8, 9, 10)), "subtraction {1,2,3,7..10}"),
+        (GrundysGame(), "Grundy's game"),
+    ],
+)
+def test_tables_call_a_game_by_its_name(game, name):
+    assert solve(game, MexDp(50)).tables["periods"]["code"].to_pylist() == [name]
+
+
+def test_no_two_subtraction_games_have_one_name():
+    sets = [numbers for size in range(1, 8) for numbers in itertools.combinations(range(1, 8), size)]
+    assert len({Subtraction(numbers).form(HeapGame).code for numbers in sets}) == len(sets)
+
+
+def test_a_game_is_compared_with_what_is_published_of_its_octal_code():
+    """Take one or two: 0.33, period 3 (Winning Ways, chapter 4)."""
+    game = Subtraction((1, 2))
+    (verdict,) = check_periods(game, solve(game, MexDp(50)).tables)
+    assert verdict.grade == "proved"
+    assert "agrees with" in verdict.reason
 
 
 def test_a_game_without_moves_gives_zeros():

@@ -88,7 +88,7 @@ def test_all_moves_are_those_that_are_counted(code):
 
 def test_unequal_heaps():
     """The rule of Grundy's game: 4 -> 1+3 and no other; G(3) = 1."""
-    position = HeapSum(HeapGame((4,), "4.0 unequal", unequal=True), (4, 3), (False, False))
+    position = HeapSum(HeapGame((4,), "Grundy's game", unequal=True), (4, 3), (False, False))
 
     class Game:
         def form(self, kind):
