@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from rich.console import Console
 from rich.text import Text
 
+from pipeline.report.claims import claim_in_words
 from pipeline.verify import Judgement
 
 _SHOWN = 20
@@ -17,7 +18,7 @@ def print_judgement(judged: Judgement, console: Console) -> None:
     for name, grades in judged.counts().items():
         claimed = judged.claims.get(name)
         said = ", ".join(f"{count:,} {grade}" for grade, count in grades.items())
-        console.print(f"{name}: {said}" + (f" (claimed: {claimed})" if claimed else ""))
+        console.print(f"{name}: {said}" + (f" (claimed: {claim_in_words(claimed)})" if claimed else ""))
     if not len(judged.checks):
         console.print("no finding to judge")
     wrong = judged.checks.filter(pc.is_in(judged.checks["grade"], value_set=pa.array(["refuted", "unchecked"])))

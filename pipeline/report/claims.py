@@ -18,7 +18,8 @@ _REASONS = 5
 def claim(one: Findings, points: Points, verify: str) -> str:
     """Return what a table claims and what the checkers said about it."""
     size = f"{plural(len(one.table), 'row')} of {plural(len(one.owners), 'point')}"
-    said = f"{size}, each claimed to be <em>{escape(one.info.claims)}</em>." if one.info.check else f"{size}; nothing is claimed."
+    said = f"{size}, each claimed to be <em>{escape(claim_in_words(one.info.claims))}</em>."
+    said = said if one.info.check else f"{size}; nothing is claimed."
     checker = f"<code>{escape(one.info.check)}</code>"
     refuted = refuted_list(one.verdicts, points, points.varied(one.owners))
     if not one.info.check:
@@ -33,6 +34,17 @@ def claim(one: Findings, points: Points, verify: str) -> str:
     reached = f" {_reached(short)}" if short or (len(one.table) and not unjudged) else ""
     shares = bar({**counts, "waiting": unjudged}) if len(one.table) else ""
     return f"<p>{said} Judged by {checker}: {chips}.{late}{reached}</p>{shares}{refuted}{_unchecked(one.verdicts)}"
+
+
+def claim_in_words(grade: str | None) -> str:
+    """Return the grade a table claims, which is the least that any of its rows may get: each has a grade of its own.
+
+    Examples
+    --------
+    >>> claim_in_words("proved"), claim_in_words("sampled")
+    ('proved', 'sampled or better')
+    """
+    return f"{grade}" if grade == GRADES[0] else f"{grade} or better"
 
 
 def refuted_list(verdicts: pa.Table | None, points: Points, varied: Sequence[Parameter]) -> str:

@@ -26,8 +26,9 @@ NIMBERS = table_schema(
         exports={"bfile": "solvers.impartial.exports:bfile"},
         drawing="solvers.impartial.draw:growth",
         about=(
-            "The nimber of every heap, one row a heap, from 0 on; no rows if keep_nimbers is false. Proved up to heap 100,000, and "
-            "all of them where a period is proved within that; beyond, a sample of heaps is computed again."
+            "The nimber of every heap, one row a heap, from 0 on; no rows if they are not kept (keep_nimbers). Proved up to heap "
+            "100,000, and all of them where a period is proved within that; only beyond are they sampled: 64 of these heaps are "
+            "computed again."
         ),
     ),
 )
@@ -64,9 +65,10 @@ PERIODS = table_schema(
         headline="each",
         columns=("code", "status", "period", "preperiod", "max_nimber", "heaps_done", "rare_count", "last_rare", "proof"),
         about=(
-            "Whether the nimbers are periodic, with the window that proves it; one row. Proved if heaps up to 100,000 decide it, "
-            "and beyond if rare heaps were told: then all are run again (to some 400 million). Else the window is compared in "
-            "stored nimbers of which a sample is computed again. Each verdict says whether the row agrees with what is published."
+            "Whether the nimbers are periodic, with the window that proves it; one row. A period is proved, and so is that these "
+            "heaps prove none: all nimbers are computed again, to 100,000 heaps, and where rare heaps are counted to some 400 "
+            "million. Only a row that counts none and is not decided by then is sampled, as its nimbers are, or one that says open "
+            "of what another proof would prove. Each verdict says whether the row agrees with what is published."
         ),
     ),
 )

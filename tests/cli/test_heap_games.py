@@ -85,3 +85,9 @@ def test_a_nimber_needs_no_quotes(minimex):
     words = ["game=heap_position", "solver=winning_moves", "tracking=off", "compute=inline", "out=here"]
     minimex(*words, "game.heaps=[5,*2]")
     assert "1 done" in minimex(*words, 'game.heaps=[5,"*2"]', "dry_run=true").text
+
+
+def test_proved_periods_are_told_as_proved(minimex):
+    """The table claims `sampled`, the least grade a row of it may get; where all are proved, that is what is said."""
+    minimex(*CODE, "solver.heap_limit=300", "out=here", "tracking=off", "compute=inline", "verify=false")
+    assert "periods: 1 proved (claimed: sampled or better)" in minimex("verify", "here").text

@@ -142,6 +142,14 @@ def test_it_counts_grades_and_names_the_checker(tmp_path):
     assert "Every row reached what was claimed." in page.text
 
 
+def test_what_is_claimed_is_the_least_of_its_rows_grades(tmp_path):
+    checks = [verdict(row, point, "sampled" if point else "proved") for point in range(3) for row in range(2)]
+
+    page = page_of(values_sweep(tmp_path / "demo", checks=checks, claims="sampled"))
+
+    assert "each claimed to be sampled or better. Judged by solvers.some.check:check_values: 4 sampled 2 proved." in page.text
+
+
 def test_refuted_rows_come_first_with_their_reason(tmp_path):
     checks = [verdict(row, point, "proved") for point in range(3) for row in range(2) if (point, row) != (2, 1)]
     checks += [verdict(1, 2, "refuted", "rock is worth nothing"), verdict(None, 1, "refuted", "a row is missing")]
