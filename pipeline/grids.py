@@ -32,6 +32,8 @@ class KeyAxis(Sequence[Option]):
 
 _RANGE = re.compile(r"\s*([^:\s]+)\s*:\s*([^:\s]+)\s*:\s*([^:\s]+)\s*")
 _MOST_STEPS = 10_000_000
+_LISTED = 4
+_PLAIN = re.compile(r"[\w./+-]+")
 
 
 def choices(value: Any, path: str) -> list[Any]:
@@ -107,3 +109,31 @@ def keys_of(axis: Axis) -> Iterable[str]:
 def index_product(axes: Sequence[Axis]) -> Iterator[tuple[int, ...]]:
     """Yield every combination as option numbers, the last axis fastest."""
     return itertools.product(*(range(len(axis)) for axis in axes))
+
+
+def list_hint(key: str, raw: Any, values: Sequence[Any]) -> str:
+    """Return what to write where a list was wanted and `raw` came, one of the values that the key was given; "" if nobody knows.
+
+    Examples
+    --------
+    >>> print(list_hint("game.heaps", "5", ["5", "7"]))
+    one list: 'game.heaps=[5,7]'; a sweep over lists: 'game.heaps=[5],[7]'
+    >>> print(list_hint("game.heaps", "*2", [["5"], "*2"]))
+    a list of one: 'game.heaps=["*2"]'
+    """
+    given = values[:_LISTED]
+    if not all(_is_word(one) for one in given):
+        given = [raw]
+    if not _is_word(raw):
+        return ""
+    words = [str(one) if _PLAIN.fullmatch(str(one)) else f'"{one}"' for one in given]
+    if len(words) == 1:
+        return f"a list of one: '{key}=[{words[0]}]'"
+    lists = ",".join(f"[{word}]" for word in words)
+    more = ",..." if len(values) > _LISTED else ""
+    return f"one list: '{key}=[{','.join(words)}{more}]'; a sweep over lists: '{key}={lists}{more}'"
+
+
+def _is_word(value: Any) -> bool:
+    """Say whether a value can stand in a list on a command line without further care."""
+    return isinstance(value, str | int | float) and not set(str(value)) & set("'\"\\[]{}\n")

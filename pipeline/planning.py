@@ -21,7 +21,7 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from pipeline.grids import Axis, KeyAxis, choices, grid_axes, index_product, keys_of, zip_axes
+from pipeline.grids import Axis, KeyAxis, choices, grid_axes, index_product, keys_of, list_hint, zip_axes
 from pipeline.hooks import HookFailed, hook_of
 from pipeline.hydra_words import in_our_words
 from pipeline.points import Chosen, Point, point_of
@@ -458,7 +458,13 @@ class _Side:
     def _option(self, place: int, index: int, name: str, raw: Any) -> tuple[Any, Any]:
         known = self.converted.setdefault((place, index), {})
         if name not in known:
-            value = self._convert(name, raw)
+            try:
+                value = self._convert(name, raw)
+            except ConfigError as error:
+                key, values = f"{self.group}.{name}", getattr(self.axes[place], "values", [raw])
+                if error.path == key and not error.hint and error.wanted.startswith("a list"):
+                    raise ConfigError(key, error.wanted, error.came, list_hint(key, raw, values)) from None
+                raise
             shown = raw if isinstance(raw, str) and ("sha256" in str(encode(value))) else encode(value)
             known[name] = (value, shown)
         pair: tuple[Any, Any] = known[name]

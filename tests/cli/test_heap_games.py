@@ -28,13 +28,28 @@ SHAPE = "expected an octal code d0.d1d2..., such as '0.77', got"
             ["game=subtraction", "solver=mex_dp", "game.set=[0,1]"],
             ["game.set[0]: expected 1 to 1000, got 0 (who removes nothing never ends"],
         ),
-        (["game=subtraction", "solver=mex_dp", "game.set=3"], ["game.set: expected a list, got '3'"]),
+        (
+            ["game=subtraction", "solver=mex_dp", "game.set=3"],
+            ["game.set: expected a list, got '3' (a list of one: 'game.set=[3]')"],
+        ),
         (["game=kayles", "solver=mex_dp", "game.balls=[]"], ["game.balls: expected at least one number, got none"]),
         (["game=kayles", "solver=mex_dp", "game.balls=[1,1]"], ["game.balls[1]: expected numbers that differ, got 1 again"]),
         (["game=grundys_game", "solver=mex_dp", "game.code=0.77"], ["game.code: expected"]),
         (
             ["game=heap_position", "solver=winning_moves", "game.heaps=[5,x]"],
             ["game.heaps[1]: expected a heap, such as 7, or a nimber, such as '*2', got 'x'"],
+        ),
+        (
+            ["game=heap_position", "solver=winning_moves", "game.heaps=5,7"],
+            ["game.heaps: expected a list, got '5' (one list: 'game.heaps=[5,7]'; a sweep over lists: 'game.heaps=[5],[7]')"],
+        ),
+        (
+            ["game=heap_position", "solver=winning_moves", "game.heaps=[5,7],*2"],
+            ["game.heaps: expected a list, got '*2' (a list of one: 'game.heaps=[\"*2\"]')"],
+        ),
+        (
+            ["game=heap_position", "solver=winning_moves", "sweep.grid={game.heaps: [5,7]}"],
+            ["game.heaps: expected a list, got '5' (one list: 'game.heaps=[5,7]'; a sweep over lists: 'game.heaps=[5],[7]')"],
         ),
         (["game=heap_position", "solver=winning_moves", "game.heaps=[-1]"], ["game.heaps[0]: expected 0 to 1000000000, got -1"]),
         (
@@ -91,3 +106,11 @@ def test_proved_periods_are_told_as_proved(minimex):
     """The table claims `sampled`, the least grade a row of it may get; where all are proved, that is what is said."""
     minimex(*CODE, "solver.heap_limit=300", "out=here", "tracking=off", "compute=inline", "verify=false")
     assert "periods: 1 proved (claimed: sampled or better)" in minimex("verify", "here").text
+
+
+def test_positions_are_swept_by_commas_between_brackets(minimex):
+    words = ("game=heap_position", "solver=winning_moves", "out=here", "dry_run=true")
+    for said in (["game.heaps=[5,7],[9]"], ["sweep.grid={game.heaps: [[5,7],[9]]}"]):
+        assert minimex(*words, *said).text.endswith(
+            "game.heaps=[5,7] seed=0 game=heap_position solver=winning_moves game.heaps=[9] seed=0"
+        )
