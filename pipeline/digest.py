@@ -135,7 +135,14 @@ def number(value: Any) -> float:
 
 
 def first_findings(sweep: SweepDir, checks: pa.Table | None) -> Iterator[tuple[str, str]]:
-    """Yield each table's first headline rows in the form that MLflow shows as a table (pandas' `split`)."""
+    """Yield each table's first headline rows, summaries first, in the form that MLflow shows as a table (pandas' `split`)."""
+    for name in sweep.summary_names:
+        info = sweep.info(name)
+        if info.headline != "none":
+            rows = sweep.table(name).slice(0, _HEADLINES)
+            names = list(info.columns) or rows.schema.names
+            cells = zip(*(map(_cell, rows[one].to_pylist()) for one in names), strict=True)
+            yield name, json.dumps({"columns": names, "data": list(cells)})
     for name in sweep.table_names:
         info = sweep.info(name)
         if info.headline == "none":

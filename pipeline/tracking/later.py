@@ -55,7 +55,7 @@ def _read_all(sweep: SweepDir) -> None:
     """
     _ = sweep.brief  # it has the columns it must have
     checks = sweep.root / "checks.parquet"
-    tables = [path for name in sweep.table_names for path in table_files(sweep.root, name)]
+    tables = [path for name in (*sweep.table_names, *sweep.summary_names) for path in table_files(sweep.root, name)]
     for path in [sweep.root / "points.parquet", *([checks] if checks.exists() else []), *tables]:
         try:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:

@@ -128,7 +128,7 @@ def _files(sweep: SweepDir) -> Iterator[Path]:
     for name in ("points.parquet", "checks.parquet", "manifest.json", "report.html"):
         if (sweep.root / name).exists():
             yield sweep.root / name
-    for name in sweep.table_names:
+    for name in (*sweep.table_names, *sweep.summary_names):
         yield from table_files(sweep.root, name)
     yield from sorted(path for path in (sweep.root / "inputs").glob("*") if path.is_file())
 

@@ -145,6 +145,32 @@ def test_a_downloaded_run_is_the_sweep(store, tmp_path):
     assert (got.root / "report.html").exists()
 
 
+def test_summaries_go_along(folder, tmp_path):
+    make_sweep(folder / "summed", summary={"function": "solvers.x.y:longest", "tables": ["longest", "quiet"]})
+    longest = pa.table({"seed": [3, 4], "steps": [10, None], "hidden": [1, 2]}).cast(
+        table_schema(
+            [column("seed", pa.int64()), column("steps", pa.int64()), column("hidden", pa.int64())],
+            TableInfo(columns=("seed", "steps")),
+        )
+    )
+    quiet = pa.table({"n": [1]}).cast(table_schema([column("n", pa.int64())], TableInfo(headline="none")))
+    for name, rows in (("longest", longest), ("quiet", quiet)):
+        write_table(rows, folder / "summed" / "tables" / f"{name}.parquet")
+
+    run_id = track(load(folder / "summed"), Tracking(), folder, print)
+
+    opened = client(folder)
+    got = load(opened.download_artifacts(run_id, "", str(tmp_path)))
+    assert got.summary_names == ("longest", "quiet")
+    assert got.table("longest").equals(longest)
+    assert got.table("quiet").equals(quiet)
+    shown = json.loads((got.root / "findings" / "longest.json").read_text())
+    assert shown == {"columns": ["seed", "steps"], "data": [[3, 10], [4, None]]}
+    assert not (got.root / "findings" / "quiet.json").exists()
+    tables = json.loads(opened.get_run(run_id).data.tags["mlflow.loggedArtifacts"])
+    assert [one["path"] for one in tables] == ["findings/longest.json", "findings/curves.json", "findings/equilibria.json"]
+
+
 def test_findings_are_tables_of_headline_rows(store, tmp_path):
     folder, _, run_id, _ = store
     opened = client(folder)
