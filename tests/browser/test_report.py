@@ -5,10 +5,12 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
 
+from pipeline.app import main
 from pipeline.report import write_index, write_report
 from pipeline.store import CHECKS, OUTCOME, POINT, load, parameter_column, point_array, write_table
 from solvers import make, solve
@@ -251,3 +253,47 @@ def test_a_parametric_map_says_its_formulas_under_the_pointer(tmp_path):
         "forced_rps: value as a goes from 0 to 1 (game.b = a)",
     ]
     assert said[2].splitlines()[:2] == ["paper+scissors against rock+paper", "value 3*a*b - a - b + 1/3"]
+
+
+@pytest.fixture(scope="module")
+def wall(tmp_path_factory):
+    """A small part of the octal catalogue: the eight codes 0.070 to 0.077, to 300 heaps."""
+    out = tmp_path_factory.mktemp("catalogue") / "part"
+    small = ["sweep.first.begin=56", "sweep.first.end=63", "sweep.next=null", "solver.heap_limit=300"]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sys.argv", list(sys.argv))  # Hydra's app puts its own there
+        with pytest.raises(SystemExit) as ended:
+            main(["experiment=octal_catalogue", *small, "compute=inline", "tracking=off", "quiet=true", f"out={out}"])
+    assert ended.value.code == 0
+    return out / "report.html"
+
+
+def test_a_click_on_the_wall_shows_the_sequence(wall, tmp_path):
+    """0.07 is Dawson's Kayles, period 34 from 53 on (Guy and Smith 1956); 0.077 is the cell seven to the right."""
+    script = """
+        const figure = document.querySelector("#table-catalogue figure.whole");
+        const cells = [...figure.querySelectorAll("rect")].filter((one) => one.querySelector("title"));
+        const told = () => figure.querySelector(".told").textContent;
+        const click = (cell) => {
+          const box = cell.getBoundingClientRect();
+          cell.scrollIntoView(); const now = cell.getBoundingClientRect();
+          const hit = document.elementFromPoint(now.left + box.width / 2, now.top + box.height / 2);
+          say(hit === cell); hit.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+        };
+        say(cells.length); say(told());
+        click(cells[0]); say(told()); say(figure.querySelectorAll(".chosen").length);
+        click(cells[7]); say(told()); say(cells[0].classList.contains("chosen"));
+        figure.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft"})); say(told());
+        say(document.documentElement.dataset.errors)"""
+
+    said = use(wall, tmp_path, script)
+
+    count, before, hit, first, chosen, hit_last, last, still, left, errors = said
+    nimbers = {code: solve(Octal(code), MexDp(heap_limit=23)).tables["nimbers"]["nimber"].to_pylist() for code in ("0.07", "0.077")}
+    assert (count, chosen, errors) == (8, 1, "0")
+    assert before.startswith("Click a cell")
+    assert (hit, hit_last, still) == (True, True, False)
+    assert first == f"0.07: period 34 from 53 on. {' '.join(map(str, nimbers['0.07']))} ..."
+    assert last.startswith("0.077")
+    assert last.endswith(f". {' '.join(map(str, nimbers['0.077']))} ...")
+    assert left.startswith("0.076")
