@@ -7,18 +7,15 @@ Rules
 1. *All values.* First all values are kept. At 64 heaps and at each doubling the theorem of Guy and Smith is tried on them
    (`periods`), and a new rule for rare heaps is chosen.
 2. *Window.* At a doubling D, `FIRST_WINDOW` or later, the rare heaps look dead if the last one is so far below D / 2, and every
-look at
-   witnesses since D / 2 as well, that a window of D / 2 values holds what is looked at, with as much again to spare. From there
-   on the rule stays and only the window is kept, beside G(0) ... G(D). A period is proved as in `window`: the windows before D +
-   1, 2 D + 1, 4 D + 1, ... are waited for, each until the next.
+   look at witnesses since D / 2 as well, that a window of D / 2 values holds what is looked at, with as much again to spare. From
+   there on the rule stays and only the window is kept, beside G(0) ... G(D). A period is proved as in `window`: the windows
+   before D + 1, 2 D + 1, 4 D + 1, ... are waited for, each until the next.
 3. *Way back.* If a heap beyond turns out to be rare after all, or its witnesses lie beyond the window, then values are needed
-that are
-   gone. They are computed again from D on, all kept, and no window is taken before that heap. This at most doubles the work
-   each time, and D has at least doubled since.
+   that are gone. They are computed again from D on, all kept, and no window is taken before that heap. This at most doubles the
+   work each time, and D has at least doubled since.
 4. *Preperiod.* Once a window came again the period is certain; a second pass over part of the heaps finds from where on it holds.
 5. What is found does not depend on the limit, on steps or on resumes, except that at the limit Guy and Smith are tried once more
-if all
-   values are there.
+   if all values are there.
 
 What it cannot do: say that a game is not periodic, or find one where rare heaps go on coming (0.007): there it keeps all values.
 """

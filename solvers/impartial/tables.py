@@ -27,8 +27,8 @@ NIMBERS = table_schema(
         drawing="solvers.impartial.draw:growth",
         about=(
             "The nimber of every heap, one row a heap, from 0 on; no rows if they are not kept (keep_nimbers). Proved up to heap "
-            "100,000, and all of them where a period is proved within that; only beyond are they sampled: 64 of these heaps are "
-            "computed again."
+            "100,000, all of them where a period is proved within that, and where rare heaps are counted in periods: all are run "
+            "again. Else those beyond are sampled: 64 of them are computed again."
         ),
     ),
 )
