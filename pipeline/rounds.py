@@ -92,18 +92,19 @@ def rounds_of(sweep: Mapping[str, Any], trust: Sequence[str], plan: Planner) -> 
 # ---- what the functions see --------------------------------------------------------------------------------------------------
 
 
-def points_seen(sweep: SweepDir, order: pa.Array) -> pa.Table:
-    """Return these points' hashes, parameters, statuses and metrics, one row a point, in this order.
+def points_seen(sweep: SweepDir, order: pa.Array, more: Sequence[str] = ()) -> pa.Table:
+    """Return these points' hashes, parameters, statuses and metrics, and `more` columns, one row a point, in this order.
 
     It looks the same whatever else the directory holds: parameters that none of these points has are left out.
     """
-    rows = _in_order(sweep.brief.select(["point", *sweep.parameters, *_TOLD]), order)
+    rows = _in_order(sweep.brief.select(["point", *sweep.parameters, *_TOLD, *more]), order)
     columns: list[tuple[pa.Field, Any]] = [(pa.field("point", pa.string()), rows["point"].cast(pa.string()))]
     for name in sorted(sweep.parameters):
         values = parameter_values(rows, name)
         if any(value is not None for value in values):
             columns.append(parameter_column(name, values))
     columns += [(pa.field(name, pa.string()), rows[name]) for name in _TOLD]
+    columns += [(rows.schema.field(name), rows[name]) for name in more]
     return pa.Table.from_arrays([column for _, column in columns], schema=pa.schema([one for one, _ in columns]))
 
 

@@ -119,7 +119,7 @@ def _made(sweep: SweepDir, hook: Hook) -> dict[str, pa.Table]:
         If it fails, or makes other tables than it declares.
     """
     order = sweep.brief["point"].cast(pa.string()).combine_chunks()
-    found = hook.call(points_seen(sweep, order), TablesSeen(sweep, order))
+    found = hook.call(points_seen(sweep, order, ["wall_s"]), TablesSeen(sweep, order))
     declared: Mapping[str, pa.Schema] = hook.function.tables  # type: ignore[attr-defined]
     if (
         not isinstance(found, Mapping)
@@ -147,10 +147,11 @@ def _is_stored(sweep: SweepDir, name: str, table: pa.Table) -> bool:
 
 
 def _stamp(sweep: SweepDir) -> bytes:
-    """Return a hash of what all points' rows claim."""
+    """Return a hash of what all points' rows claim, and of how long they took."""
     digest = hashlib.blake2b(digest_size=16)
-    for seal in sweep.points_column("seal").to_pylist():
-        digest.update(str(seal).encode())
+    for name in ("seal", "wall_s"):
+        for value in sweep.points_column(name).to_pylist():
+            digest.update(str(value).encode())
     return digest.hexdigest().encode()
 
 

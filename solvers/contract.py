@@ -178,9 +178,9 @@ class Verdict:
 class Summary:
     """A function that sums up a sweep, `(points, tables) -> tables without a column point`, and what its tables are.
 
-    `points` has one row a point: `point`, its parameters by dotted name, `status` and `metrics` (JSON). `tables` holds the
-    sweep's tables by name, their column `point` first, rows in the order of points. The same rows must give the same tables:
-    `minimex verify` calls it again and compares. Made by `summarises`.
+    `points` has one row a point: `point`, its parameters by dotted name, `status`, `metrics` (JSON) and `wall_s`, the seconds it
+    took. `tables` holds the sweep's tables by name, their column `point` first, rows in the order of points. The same rows must
+    give the same tables: `minimex verify` calls it again and compares. Made by `summarises`.
     """
 
     def __init__(self, function: Callable[..., Mapping[str, pa.Table]], tables: Mapping[str, pa.Schema]) -> None:

@@ -1,9 +1,9 @@
-"""What does the plain method cost, and how does that grow? A summary of a sweep over limits: counted work, and its slope.
+"""What does the plain method cost, and how does that grow? A summary of a sweep over limits: work and time, and their slopes.
 
-The work is counted, not timed: `xors`, exact numbers that solvers give as metrics. So the same sweep gives the same slopes on any
-machine; how long a xor takes is a matter of the machine (wall_s of points.parquet has the seconds).
+Work is counted: `xors`, exact numbers that solvers give as metrics, the same on any machine. Time is that of the machine that
+computed a point, with whatever else it did.
 
-The slope of a game is that of the straight line through (log n, log xors) with the least sum of squares: work that grows with the
+The slope of a game is that of the straight line through (log n, log xors) with the least sum of squares: what grows with the
 square of n has slope 2.
 """
 
@@ -30,8 +30,11 @@ WORK = table_schema(
         column("n", pa.int64(), "largest heap computed, in counters"),
         column("xors", pa.int64(), "xors of two nimbers that all heaps up to it need"),
         column("look_ups", pa.int64(), "looks at nimbers that they need"),
+        column("seconds", pa.float64(), "how long they took"),
     ],
-    TableInfo(headline="none", about="How much the plain method has to do up to each limit, counted exactly."),
+    TableInfo(
+        headline="none", about="How much the plain method has to do up to each limit, counted exactly, and how long that took."
+    ),
 )
 SLOPES = table_schema(
     [
@@ -39,11 +42,12 @@ SLOPES = table_schema(
         column("from", pa.int64(), "the least of the largest heaps"),
         column("to", pa.int64(), "the largest of them"),
         column("slope", pa.float64(), f"of log xors against log n, to {DIGITS} decimals: 2 if work grows with the square"),
+        column("slope_of_time", pa.float64(), "of log seconds against log n"),
     ],
     TableInfo(
-        columns=("code", "from", "to", "slope"),
+        columns=("code", "from", "to", "slope", "slope_of_time"),
         drawing="solvers.impartial.draw_cost:cost",
-        about="How the work of the plain method grows with the largest heap: xors counted, a line fitted to their logarithms.",
+        about="How work and time of the plain method grow with the largest heap: a line fitted to the logarithms.",
     ),
 )
 
@@ -51,14 +55,15 @@ SLOPES = table_schema(
 @summarises(slopes=SLOPES, work=WORK)
 def slopes(points: pa.Table, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """Return one row of `work` a game and limit whose point counted xors, and one of `slopes` a game with two limits at least."""
-    told = dict(zip(points["point"].to_pylist(), points["metrics"].to_pylist(), strict=True))
+    told = {row["point"]: (row["metrics"], row["wall_s"]) for row in points.to_pylist()}
     periods = tables["periods"].to_pylist() if "periods" in tables else []
     counted: dict[tuple[str, int], dict[str, Any]] = {}
     for row in periods:
-        metrics = json.loads(told[row["point"]] or "{}")
+        text, seconds = told[row["point"]]
+        metrics = json.loads(text or "{}")
         if metrics.get("xors"):
             work = {name: int(metrics[name]) for name in ("xors", "look_ups")}
-            counted[row["code"], row["heaps_done"]] = {"code": row["code"], "n": row["heaps_done"], **work}
+            counted[row["code"], row["heaps_done"]] = {"code": row["code"], "n": row["heaps_done"], **work, "seconds": seconds}
     rows = [counted[key] for key in sorted(counted)]
     games = {code: [row for row in rows if row["code"] == code] for code in dict.fromkeys(row["code"] for row in rows)}
     lines = [_line(code, found) for code, found in games.items() if len(found) >= _FEWEST]
@@ -66,11 +71,17 @@ def slopes(points: pa.Table, tables: Mapping[str, pa.Table]) -> dict[str, pa.Tab
 
 
 def _line(code: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    fitted = slope([(row["n"], row["xors"]) for row in rows])
-    return {"code": code, "from": rows[0]["n"], "to": rows[-1]["n"], "slope": round(fitted, DIGITS)}
+    timed = [(row["n"], row["seconds"]) for row in rows if row["seconds"]]
+    return {
+        "code": code,
+        "from": rows[0]["n"],
+        "to": rows[-1]["n"],
+        "slope": round(slope([(row["n"], row["xors"]) for row in rows]), DIGITS),
+        "slope_of_time": round(slope(timed), DIGITS) if len(timed) >= _FEWEST else None,
+    }
 
 
-def slope(pairs: Sequence[tuple[int, int]]) -> float:
+def slope(pairs: Sequence[tuple[int, float]]) -> float:
     """Return the slope of the straight line nearest to (log n, log work), by least squares; two different n at least.
 
     Examples

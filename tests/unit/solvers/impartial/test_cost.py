@@ -21,7 +21,9 @@ def summary(*pairs):
     """Return the summary of a sweep over (game, limit)."""
     results = [solve(game, MexDp(limit)) for game, limit in pairs]
     names = [f"p{place}" for place, _ in enumerate(pairs)]
-    points = pa.table({"point": names, "metrics": [json.dumps(dict(result.metrics)) for result in results]})
+    points = pa.table(
+        {"point": names, "metrics": [json.dumps(dict(result.metrics)) for result in results], "wall_s": [None] * len(names)}
+    )
     rows = [result.tables["periods"].add_column(0, "point", pa.array([name])) for name, result in zip(names, results, strict=True)]
     return slopes(points, {"periods": pa.concat_tables(rows)})
 
@@ -31,6 +33,7 @@ def made(work):
     rows = [(code, n, xors) for code, found in work.items() for n, xors in found.items()]
     names = [f"p{place}" for place, _ in enumerate(rows)]
     points = pa.table({"point": names, "metrics": [json.dumps({"xors": xors, "look_ups": 2 * xors}) for _, _, xors in rows]})
+    points = points.append_column("wall_s", pa.array([n**1.5 / 1e6 for _, n, _ in rows]))
     known = [{"point": name, "code": code, "heaps_done": n} for name, (code, n, _) in zip(names, rows, strict=True)]
     schema = PERIODS.insert(0, pa.field("point", pa.string())).remove_metadata()
     return slopes(points, {"periods": pa.Table.from_pylist([dict.fromkeys(schema.names) | row for row in known], schema)})
@@ -43,13 +46,14 @@ def test_the_plain_method_is_quadratic():
     assert [(row["code"], row["from"], row["to"]) for row in rows] == [("0.007", 1000, 4000), ("0.77", 1000, 4000)]
     assert all(row["slope"] == pytest.approx(2, abs=0.01) for row in rows)
     first = next(row for row in found["work"].to_pylist() if row["code"] == "0.77")
+    assert rows[0]["slope_of_time"] is None
     assert (first["n"], first["xors"]) == (1000, 999**2 // 4 + 998**2 // 4)
 
 
 @pytest.mark.parametrize("power", [0, 1, 2, 3])
 def test_the_slope_is_the_power(power):
     (row,) = made({"0.77": {n: 7 * n**power for n in (10, 20, 30, 1000)}})["slopes"].to_pylist()
-    assert row == {"code": "0.77", "from": 10, "to": 1000, "slope": power}
+    assert row == {"code": "0.77", "from": 10, "to": 1000, "slope": power, "slope_of_time": 1.5}
 
 
 def test_what_lies_beside_the_line_counts():
@@ -68,7 +72,7 @@ def test_who_has_no_slope():
 
 
 def test_an_empty_sweep():
-    empty = slopes(pa.table({"point": pa.array([], pa.string()), "metrics": pa.array([], pa.string())}), {})
+    empty = slopes(pa.table({name: pa.array([], pa.string()) for name in ("point", "metrics", "wall_s")}), {})
     assert empty["work"].equals(WORK.empty_table())
     assert empty["slopes"].equals(SLOPES.empty_table())
 
