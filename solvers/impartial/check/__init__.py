@@ -2,7 +2,7 @@
 
 How it differs from the solvers, rules aside: options are sets, kept as the bits of Python integers, and the splits of a sum are
 gathered once for all digits that break; periods are searched for shift by shift, by comparing the tail first. A proved period
-(the theorem of Guy and Smith 1956, as stated in `_window`) stands for all larger heaps, so most games are recomputed to a few
+(the theorem of Guy and Smith 1956, as stated in `plain.window`) stands for all larger heaps, so most games are recomputed to a few
 hundred heaps only.
 
 Proved: every row for heaps up to 100,000 (which takes some 5 s), and every row at all once a period is proved within that.
@@ -31,45 +31,15 @@ import pyarrow as pa
 
 from solvers.contract import Game, Grade, Verdict
 from solvers.forms import HeapGame
-from solvers.impartial.check import recurrence
+from solvers.impartial.check import plain, recurrence
 from solvers.impartial.check.facts import compared, octal_code
+from solvers.impartial.check.plain import AnyInts, IntArray, Known
 
-FULL = 100_000
-"""The largest heap up to which an unproved sequence is recomputed."""
 SAMPLES = 64
 _KEPT = 20_000_000
-_TAIL = 32
 _BEGINNING = 32
 _HASH = "fnv64"
 _RARES = ("mask", "parity", "rare_count", "last_rare")
-
-IntArray = np.ndarray[Any, np.dtype[np.int64]]
-AnyInts = np.ndarray[Any, np.dtype[np.integer[Any]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """G(0), G(1), ... as far as recomputed, and `(preperiod, period)` if these values prove one."""
-
-    values: AnyInts
-    period: tuple[int, int] | None
-
-    def nimber(self, heap: int) -> int | None:
-        """Return G(heap), or None where it is not known."""
-        if heap < len(self.values):
-            return int(self.values[heap])
-        if self.period is None:
-            return None
-        preperiod, period = self.period
-        return int(self.values[preperiod + (heap - preperiod) % period])
-
-    def nimbers(self, heaps: int) -> AnyInts:
-        """Return G(0), G(1), ..., so many of them or as many as are known."""
-        if self.period is None or heaps <= len(self.values):
-            return self.values[:heaps]
-        preperiod, period = self.period
-        further = np.arange(len(self.values), heaps)
-        return np.concatenate([self.values, self.values[preperiod + (further - preperiod) % period]])
 
 
 def check_nimbers(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verdict]:
@@ -148,10 +118,10 @@ def check_sequences(game: Game, tables: Mapping[str, pa.Table]) -> Iterator[Verd
         yield Verdict("sequences", None, "refuted", f"one row wanted, {len(rows)} found")
     for row, found in enumerate(rows):
         done = found["heaps_done"]
-        if not _is_natural(done) or done > FULL:
-            yield Verdict("sequences", row, "refuted", f"heaps_done: a heap up to {FULL} wanted, {_shown(done)} found")
+        if not _is_natural(done) or done > plain.FULL:
+            yield Verdict("sequences", row, "refuted", f"heaps_done: a heap up to {plain.FULL} wanted, {_shown(done)} found")
             continue
-        known = _known(form, done)
+        known = plain.recomputed(form, done)
         values = np.array([known.nimber(heap) for heap in range(done + 1)], "<i4")
         wanted = {
             "code": form.code,
@@ -181,7 +151,7 @@ def _judge_period(form: HeapGame, row: int, tables: Mapping[str, pa.Table]) -> t
     told = _told(form, found)
     if isinstance(told, str):
         return "refuted", told
-    known = _known(form, done)
+    known = plain.recomputed(form, done)
     if told is not None and (found("proof") == "window" or known.nimber(done) is None):
         grade, said = _judge_again(form, done, told, found)
     else:
@@ -228,8 +198,8 @@ def _judge_known(  # noqa: PLR0917
     if known.nimber(done) is None:
         stored = _believable(form, done, tables, known)
         if stored is None:
-            return "unchecked", f"no proof to heap {FULL}, and beyond no nimbers that can be believed"
-        known, grade = Known(stored, _least_period(stored, form)), "sampled"
+            return "unchecked", f"no proof to heap {plain.FULL}, and beyond no nimbers that can be believed"
+        known, grade = Known(stored, plain.least_period(stored, form)), "sampled"
     wanted = _wanted_row(form, done, known)
     if told is not None:
         wanted |= dict(zip(("rare_count", "last_rare"), _count_rares(known, done, told), strict=True))
@@ -264,7 +234,7 @@ def _judge_again(form: HeapGame, done: int, told: _Told, found: Callable[[str], 
     wrong = _difference({"status": "open", **nothing}, found)
     if wrong:
         return "refuted", wrong
-    missed = recurrence.provable(again.values, form) if done > FULL else None
+    missed = recurrence.provable(again.values, form) if done > plain.FULL else None
     if missed is not None:
         return "sampled", f"{said}; Guy and Smith would prove period {missed[1]} from {missed[0]} on, which was not looked for"
     return "proved", f"{said}; these heaps prove no period"
@@ -287,7 +257,7 @@ def _wrong_proof(form: HeapGame, done: int, again: recurrence.Rerun, found: Call
             return certificate
         exception = preperiod - 1 if preperiod else None
         return _difference({"last_exception": exception, "certificate": certificate}, found)
-    if _window(preperiod, period, form) + period > done + 1 or form.unequal:
+    if plain.window(preperiod, period, form) + period > done + 1 or form.unequal:
         return f"proof: heaps to {done} do not prove period {period} from {preperiod} on"
     return _difference(_wanted_row(form, done, Known(again.values, (preperiod, period))), found)
 
@@ -332,8 +302,8 @@ def _wanted_row(form: HeapGame, done: int, known: Known) -> dict[str, Any]:
         window = {"n0": preperiod, "p": period, "k": form.last_place, "m": max(preperiod, 1), "from": preperiod}
         row |= {"status": "proved", "preperiod": preperiod, "period": period}
         row |= {"last_exception": preperiod - 1 if preperiod else None}
-        row |= {"proof": "guy_smith" if _splits(form) else "guy_smith_no_breaking"}
-        row |= {"certificate": {**window, "to": _window(preperiod, period, form) - 1}}
+        row |= {"proof": "guy_smith" if plain.splits(form) else "guy_smith_no_breaking"}
+        row |= {"certificate": {**window, "to": plain.window(preperiod, period, form) - 1}}
     return row
 
 
@@ -341,8 +311,8 @@ def _wanted_row(form: HeapGame, done: int, known: Known) -> dict[str, Any]:
 
 
 def _known_of(form: HeapGame, largest: int, tables: Mapping[str, pa.Table]) -> Known:
-    """Recompute up to this heap: by the plain method, beyond `FULL` by the rule for rare heaps that the row of `periods` tells."""
-    known = _known(form, largest)
+    """Recompute up to this heap: by the plain method, beyond by the rule that the row of `periods` tells."""
+    known = plain.recomputed(form, largest)
     row = {name: _values(tables, "periods", name) for name in (*_RARES, "max_nimber", "heaps_done", "period")}
     if known.nimber(largest) is not None or not all(values and len(values) == 1 for values in row.values()):
         return known
@@ -367,102 +337,6 @@ def _run_again(
 _run_once = functools.lru_cache(maxsize=1)(recurrence.run_again)
 
 
-@functools.lru_cache(maxsize=8)
-def _known(form: HeapGame, limit: int) -> Known:
-    """Recompute up to heap `limit` (at most `FULL`), or until a period is proved."""
-    source = _recompute(form)
-    values: list[int] = []
-    for size in (2**power for power in itertools.count(8)):
-        values += itertools.islice(source, min(size, min(limit, FULL) + 1) - len(values))
-        array = np.array(values, np.int64)
-        period = _least_period(array, form)
-        if period is not None or len(values) < size or len(values) > limit:
-            break
-    array.setflags(write=False)
-    return Known(array, period)
-
-
-def _recompute(form: HeapGame) -> Iterator[int]:
-    """Yield G(0), G(1), ...; option sets are integers whose bit v says that an option has nimber v."""
-    whole = {place for place, digit in enumerate(form.digits) if digit & 1}
-    leave_one = np.array([place for place, digit in enumerate(form.digits) if digit & 2], np.int64)
-    splits = _splits(form)
-    nimbers = np.zeros(256, np.int64)
-    pairs = [0, 0]  # pairs[s]: the nimbers of two heaps, none empty, of s counters together
-    width = 1  # a power of two above every nimber so far
-    yield 0
-    for n in itertools.count(1):
-        if n == len(nimbers):
-            nimbers = np.concatenate([nimbers, np.zeros(n, np.int64)])
-        options = int(n in whole)
-        if len(leave_one):
-            options |= _bits(nimbers[n - leave_one[leave_one < n]], width)
-        if splits:
-            if n > 1:
-                half = (n - form.unequal) // 2
-                pairs.append(_bits(nimbers[1 : half + 1] ^ nimbers[n - 1 : n - half - 1 : -1], width))
-            for place in itertools.takewhile(n.__gt__, splits):
-                options |= pairs[n - place]
-        nimbers[n] = (~options & (options + 1)).bit_length() - 1  # the lowest bit that is not set
-        width *= 2 if nimbers[n] == width else 1
-        yield int(nimbers[n])
-
-
-def _bits(values: IntArray, width: int) -> int:
-    marked = np.zeros(width, np.bool_)
-    marked[values] = True
-    return int.from_bytes(np.packbits(marked, bitorder="little").tobytes(), "little")
-
-
-def _mex_of_heap(form: HeapGame, heap: int, nimbers: AnyInts) -> int:
-    """Return the mex of one heap's options, given the nimbers of all smaller ones."""
-    options: list[AnyInts] = [np.zeros(int(heap < len(form.digits) and form.digits[heap] & 1), np.int64)]
-    options += [nimbers[[heap - place]] for place, digit in enumerate(form.digits) if digit & 2 and place < heap]
-    for left in (heap - place for place in _splits(form) if heap - place > 1):
-        half = (left - form.unequal) // 2
-        options.append(nimbers[1 : half + 1] ^ nimbers[left - 1 : left - half - 1 : -1])
-    values = np.unique(np.concatenate(options))
-    gaps = np.flatnonzero(values != np.arange(len(values)))
-    return int(gaps[0]) if len(gaps) else len(values)
-
-
-def _splits(form: HeapGame) -> list[int]:
-    return [place for place, digit in enumerate(form.digits) if digit & 4]
-
-
-# ---- periods once more -------------------------------------------------------------------------------------------------------
-
-
-def _window(preperiod: int, period: int, form: HeapGame) -> int:
-    """Return the first n that need not be compared.
-
-    With m = max(preperiod, 1) and k the last place: G(n + period) = G(n) for preperiod <= n < 2m + period + k proves it for ever;
-    if no digit splits a heap, preperiod <= n < m + k does.
-    """
-    m = max(preperiod, 1)
-    return 2 * m + period + form.last_place if _splits(form) else m + form.last_place
-
-
-def _least_period(values: IntArray, form: HeapGame) -> tuple[int, int] | None:
-    """Return (preperiod, period) of the least period that the values prove, or None.
-
-    A window has at least period + k comparisons (k without splits, and at least one), and what was computed beyond it must agree
-    as well: so the last few values tell most shifts off at once. No theorem is known where two heaps that are left must differ.
-    """
-    if form.unequal:
-        return None
-    heaps, k = len(values), form.last_place
-    for period in np.flatnonzero(values[-2::-1] == values[-1]) + 1:
-        tail = min(_TAIL, heaps - period, period + k if _splits(form) else max(k, 1))
-        if not np.array_equal(values[heaps - tail :], values[heaps - tail - period : heaps - period]):
-            continue
-        differ = np.flatnonzero(values[period:] != values[:-period])
-        preperiod = int(differ[-1]) + 1 if len(differ) else 0
-        if _window(preperiod, int(period), form) + period <= heaps:
-            return preperiod, int(period)
-    return None
-
-
 # ---- what lies beyond, what tables hold ----------------------------------------------------------------------------------------
 
 
@@ -485,7 +359,7 @@ def _sample_beyond(form: HeapGame, stored: AnyInts, known: Known) -> tuple[tuple
     if (stored[:first] != known.values).any():
         return ("unchecked", "smaller heaps are missing or wrong"), {}
     chosen = np.random.default_rng(0).choice(np.arange(first, last + 1), size=min(SAMPLES, last + 1 - first), replace=False)
-    right = {int(heap): _mex_of_heap(form, int(heap), stored) for heap in chosen}
+    right = {int(heap): plain.mex_of_heap(form, int(heap), stored) for heap in chosen}
     wrong = {heap: nimber for heap, nimber in right.items() if nimber != stored[heap]}
     said = f"{len(chosen)} of {last + 1 - first} heaps beyond {first - 1} recomputed, {len(wrong)} wrong"
     return ("unchecked" if wrong else "sampled", said), wrong

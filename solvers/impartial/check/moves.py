@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from solvers.contract import Game, Verdict
 from solvers.forms import HeapSum
-from solvers.impartial.check import IntArray, _known
+from solvers.impartial.check.plain import IntArray, recomputed
 
 ROW = ("place", "heap", "removed", "left", "right", "nimber_after", "winning")
 SUMS = ("code", "position", "nimber", "winner", "winning_moves", "moves")
@@ -137,7 +137,7 @@ def _wrong(judged: Judged, row: tuple[Any, ...]) -> str:
 
 def _judged(game: Game) -> Judged:
     position = game.form(HeapSum)
-    known = _known(position.rules, position.largest_heap)
+    known = recomputed(position.rules, position.largest_heap)
     nimbers = np.array([known.nimber(heap) for heap in range(position.largest_heap + 1)], np.int64)
     parts = list(zip(position.parts, position.are_nimbers, strict=True))
     names = [f"*{part}" if is_nim else str(part) for part, is_nim in parts]

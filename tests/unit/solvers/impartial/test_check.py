@@ -9,8 +9,7 @@ import pytest
 
 from solvers.contract import GRADES
 from solvers.games.octal import Octal
-from solvers.impartial import check
-from solvers.impartial.check import check_nimbers, check_periods
+from solvers.impartial.check import check_nimbers, check_periods, plain
 from solvers.impartial.mex_dp import MOST_UNKEPT, MexDp
 from solvers.inline import solve
 from solvers.schema import table_info
@@ -53,10 +52,10 @@ def in_single_rows(verdicts):
 @pytest.fixture
 def small_full(monkeypatch):
     """Let heaps above 300 lie beyond full recomputation."""
-    monkeypatch.setattr(check, "FULL", 300)
-    check._known.cache_clear()
+    monkeypatch.setattr(plain, "FULL", 300)
+    plain.recomputed.cache_clear()
     yield
-    check._known.cache_clear()
+    plain.recomputed.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +244,7 @@ def test_every_right_row_reaches_what_its_table_claims(small_full, code, limit):
 
 
 def test_nimbers_may_be_dropped_only_where_the_checker_does_without():
-    assert MOST_UNKEPT <= check.FULL
+    assert MOST_UNKEPT <= plain.FULL
 
 
 def test_a_proved_period_reaches_beyond_full_recomputation(small_full):

@@ -10,7 +10,7 @@ from solvers.forms import HeapGame
 from solvers.games.grundys_game import GrundysGame
 from solvers.games.octal import Octal
 from solvers.impartial import check, period_search
-from solvers.impartial.check import check_nimbers, check_periods, facts, recurrence
+from solvers.impartial.check import check_nimbers, check_periods, facts, plain, recurrence
 from solvers.impartial.mex_dp import MexDp
 from solvers.impartial.period_search import PeriodSearch
 from solvers.impartial.sparse_space import SparseSpace
@@ -28,10 +28,10 @@ def early(monkeypatch):
 @pytest.fixture
 def small_full(monkeypatch):
     """Let heaps above 300 be run again."""
-    monkeypatch.setattr(check, "FULL", 300)
-    check._known.cache_clear()
+    monkeypatch.setattr(plain, "FULL", 300)
+    plain.recomputed.cache_clear()
     yield
-    check._known.cache_clear()
+    plain.recomputed.cache_clear()
 
 
 def searched(code, heap_limit=100_000):
@@ -175,7 +175,7 @@ def test_any_rule_gives_the_nimbers_of_the_plain_method(game, mask, parity):
 def test_rare_heaps_of_a_proved_period_are_counted_without_walking(done):
     """0.77 repeats after 83 heaps; of a claim for many more heaps the periods are counted."""
     form = Octal("0.77").form(HeapGame)
-    known = check._known(form, 10_000)
+    known = plain.recomputed(form, 10_000)
     told = check._Told(3, None, 0, None)
     nimbers = [known.nimber(heap) for heap in range(done + 1)]
     rare = [heap for heap in range(1, done + 1) if (nimbers[heap] & 3).bit_count() % 2 == 0]
