@@ -37,6 +37,7 @@ from solvers.impartial.check.plain import AnyInts, IntArray, Known
 
 SAMPLES = 64
 _KEPT = 20_000_000
+_FIRST = 16_384
 _BEGINNING = 32
 _HASH = "fnv64"
 _RARES = ("mask", "parity", "rare_count", "last_rare")
@@ -151,7 +152,7 @@ def _judge_period(form: HeapGame, row: int, tables: Mapping[str, pa.Table]) -> t
     told = _told(form, found)
     if isinstance(told, str):
         return "refuted", told
-    known = plain.recomputed(form, done)
+    known = _by_plain_method(form, done, told)
     if told is not None and (found("proof") == "window" or known.nimber(done) is None):
         grade, said = _judge_again(form, done, told, found)
     else:
@@ -311,20 +312,28 @@ def _wanted_row(form: HeapGame, done: int, known: Known) -> dict[str, Any]:
 
 
 def _known_of(form: HeapGame, largest: int, tables: Mapping[str, pa.Table]) -> Known:
-    """Recompute up to this heap: by the plain method, beyond by the rule that the row of `periods` tells."""
-    known = plain.recomputed(form, largest)
+    """Recompute up to this heap: by the plain method, beyond what it reaches by the rule that the row of `periods` tells."""
     row = {name: _values(tables, "periods", name) for name in (*_RARES, "max_nimber", "heaps_done", "period")}
-    if known.nimber(largest) is not None or not all(values and len(values) == 1 for values in row.values()):
-        return known
+    if not all(values and len(values) == 1 for values in row.values()):
+        return plain.recomputed(form, largest)
     found = {name: values[0] for name, values in row.items() if values}
     told, most, period = _told(form, found.__getitem__), found["max_nimber"], found["period"]
     if not isinstance(told, _Told) or not _is_natural(most) or found["heaps_done"] != largest:
-        return known
-    if recurrence.too_long(form, largest, told.count):
+        return plain.recomputed(form, largest)
+    known = _by_plain_method(form, largest, told)
+    if known.nimber(largest) is not None or recurrence.too_long(form, largest, told.count):
         return known
     since = largest + 1 - int(period) if _is_natural(period) else largest + 1
     again = _run_again(form, largest, (told.mask, told.parity), (told.count, most), max(since, 0))
-    return known if isinstance(again, str) else Known(again.values, None)
+    if isinstance(again, str) or not np.array_equal(again.values[: len(known.values)], known.values):
+        return plain.recomputed(form, largest)
+    return Known(again.values, None)
+
+
+def _by_plain_method(form: HeapGame, largest: int, told: _Told | None) -> Known:
+    """Recompute by the plain method: to this heap or `FULL`; only the first ones where all will be run again."""
+    again = largest > plain.FULL and told is not None and not recurrence.too_long(form, largest, told.count)
+    return plain.recomputed(form, min(largest, _FIRST) if again else largest)
 
 
 def _run_again(

@@ -1,5 +1,6 @@
 """Rows of `periods` that are judged by running the game again: right ones are proved, each changed cell is refuted."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -234,3 +235,15 @@ def test_nimbers_beyond_are_not_proved_by_a_row_that_tells_wrong_rares(small_ful
     found = judged_nimbers("0.36", came)
     assert found["proved"] == 301
     assert found["sampled"] == 1700
+
+
+def test_two_methods_that_differ_prove_nothing_beyond_the_plain_one(small_full, monkeypatch):
+    came = solve(Octal("0.36"), SparseSpace(2000)).tables
+    run = check._run_again
+
+    def wrong(*given):
+        again = run(*given)
+        return dataclasses.replace(again, values=np.where(np.arange(2001) == 7, 99, again.values))
+
+    monkeypatch.setattr(check, "_run_again", wrong)
+    assert judged_nimbers("0.36", came) == {"proved": 301, "sampled": 1700}
