@@ -34,6 +34,7 @@ SAMPLES = 64
 _SAMPLED_OPTIONS = 4_000_000_000
 _NIMBERS = 1 << 16
 _TAIL = 32
+_AT_ONCE = 64
 
 Values = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 
@@ -213,11 +214,10 @@ def _run(values, rares, moves, rule, most, since):  # type: ignore[no-untyped-de
             if place < n:
                 stamp[values[n - place]] = n
         for place in two:
-            both = n - place
-            for j in range(count):
-                c = rares[j]
-                if c >= both:
-                    break
+            both, known = n - place, count
+            while known and rares[known - 1] >= both:
+                known -= 1
+            for c in rares[:known]:
                 if not (unequal and c + c == both):
                     stamp[values[c] ^ values[both - c]] = n
         when_rare = 0 if parity < 0 else (n + parity) % 2
@@ -233,13 +233,21 @@ def _run(values, rares, moves, rule, most, since):  # type: ignore[no-untyped-de
                 rares[count] = n
                 count += 1
                 break
-            else:
+            elif n >= since:  # the least part that does
                 part += 1
                 needed = part
                 for place in two:
                     other = n - place - part
                     if other > 0 and not (unequal and other == part):
                         stamp[values[part] ^ values[other]] = n
+            else:
+                before = part
+                part = min(part + _AT_ONCE, (n + 1) // 2)
+                for place in two:
+                    both = n - place
+                    for i in range(before + 1, min(part, both - 1) + 1):
+                        if not (unequal and i + i == both):
+                            stamp[values[i] ^ values[both - i]] = n
         if x > most:
             return n, count, farthest
         if n >= since and needed > farthest:
