@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, Self
@@ -292,7 +293,7 @@ def _unpacked(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
 def _started(processes: int, context: Context) -> list[_Helper]:
     spawn = multiprocessing.get_context("spawn")  # a fork would copy the threads of Arrow and Ray half alive
     helpers = []
-    with _one_thread():
+    with _one_thread(), _without_ctrl_c():
         for _ in range(processes):
             mine, theirs = spawn.Pipe()
             process = spawn.Process(target=_help, args=(theirs, context), daemon=True)
@@ -317,9 +318,19 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Let processes that start now never hear of Ctrl-C, which reaches all of a terminal's: whoever started them ends them."""
+    resource_tracker.ensure_running()  # it would let SIGINT through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited; where set later, it comes while they import
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _help(pipe: Connection, context: Context) -> None:
     """Judge what comes, in a process that ends with the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; whoever started this one ends it
     threading.Thread(target=_end_with_parent, daemon=True).start()
     judge = Judge(context)
     with suppress(EOFError, OSError):

@@ -85,6 +85,17 @@ def test_what_a_process_took_with_it_is_judged_here(at_once, processes):
     assert jury(cases, processes) == jury(cases, 1)
 
 
+def test_ctrl_c_does_not_reach_processes_that_begin():
+    with Jury(Judge(Context(trust=TRUST)), 2, 9) as one:
+        one.helpers = judges._started(2, Context(trust=TRUST))
+        for _ in range(20):  # while they import
+            for helper in one.helpers:
+                os.kill(helper.process.pid, signal.SIGINT)
+            time.sleep(0.05)
+        assert all(helper.process.is_alive() for helper in one.helpers)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def test_whoever_stops_listening_leaves_no_process(at_once):
     processes = []
 
