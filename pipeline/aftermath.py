@@ -120,9 +120,14 @@ def _say_where(run: Run, failed: int, incomplete: int, *, tracked: bool) -> None
     if incomplete:
         console.print(f"{incomplete:,} point{'s' if incomplete > 1 else ''} reached a limit ({again})", style="yellow")
     if run.interrupted:
-        console.print(f"interrupted; what was done is in {root}, the same command goes on", style="yellow", soft_wrap=True)
+        say_interrupted(run)
         return
     console.print(f"report   {root / 'report.html'}", soft_wrap=True)
     console.print(f"tables   {root / 'tables'}", soft_wrap=True)
     for line in ui_lines(run.settings.tracking, sweeps_folder(root)) if tracked else ():
         console.print(line, soft_wrap=True)
+
+
+def say_interrupted(run: Run) -> None:
+    """Say that the same command goes on."""
+    run.console.print(f"interrupted; what was done is in {run.root}, the same command goes on", style="yellow", soft_wrap=True)

@@ -10,8 +10,11 @@ import functools
 import os
 import re
 import shlex
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -43,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = Console(highlight=False, markup=False, width=None if narrow else _PIPED_WIDTH)
     try:
-        status = _dispatch(given, console)
+        with _sigterm_like_ctrl_c():
+            status = _dispatch(given, console)
     except SweepCutShort as error:
         _complain(str(error))
         status = FAILED
@@ -60,6 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = FAILED
     sys.stdout.flush()
     sys.exit(status)
+
+
+@contextmanager
+def _sigterm_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM, by which schedulers preempt, end a command as Ctrl-C does, whatever it is at."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _of_the_disk(error: OSError, *, sweeping: bool) -> str:

@@ -82,9 +82,13 @@ def _run_in(
 
 
 def _concluded(run: Run) -> int:
-    from pipeline.aftermath import conclude  # noqa: PLC0415 (report and MLflow cost time to import)
+    from pipeline.aftermath import conclude, say_interrupted  # noqa: PLC0415 (report and MLflow cost time to import)
 
-    return conclude(run)
+    try:
+        return conclude(run)
+    except KeyboardInterrupt:  # while it judges or draws: all rows are published
+        say_interrupted(run)
+        raise
 
 
 def default_name(points: Sequence[Point]) -> str:

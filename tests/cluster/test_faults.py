@@ -55,6 +55,21 @@ def test_interrupted_it_publishes_and_goes_on(tmp_path, undisturbed, number):
     assert tables(tmp_path / "it") == undisturbed
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_it_judges_it_says_so_and_goes_on(tmp_path, number):
+    slow = ["game=octal", "game.code=0.007", "solver=mex_dp", "solver.heap_limit=80000", "tracking=off", "compute=inline", "out=it"]
+    process = start(*slow, cwd=tmp_path)
+    wait_until(lambda: (tmp_path / "it" / "manifest.json").exists() or process.poll() is not None)
+    process.send_signal(number)
+    status, out = finish(process)
+    assert status == 130, out
+    assert "interrupted; what was done is in it, the same command goes on" in out
+    assert not (tmp_path / "it" / "checks.parquet").exists()
+    status, out = finish(start(*slow, cwd=tmp_path))
+    assert status == 0
+    assert "1 proved" in out
+
+
 def test_a_long_point_goes_on_from_its_checkpoint_after_kill(tmp_path):
     long = ["solver=walk", "solver.steps=400", "solver.pause_s=0.05", "compute.checkpoint_s=0", "compute=inline", "out=it"]
     process = start(*FAKE, *long, cwd=tmp_path)
