@@ -153,7 +153,7 @@ def _verify(words: list[str], options: dict[str, str], console: Console) -> int:
     from pipeline.verify import verify_folder  # noqa: PLC0415
     from pipeline.verify_show import print_judgement  # noqa: PLC0415
 
-    processes = int(options.get("cpus", cores()))
+    processes = min(int(options.get("cpus", cores())), cores())
     sweep, judged = verify_folder(words[0], _trust(options), Console(stderr=True, highlight=False).print, processes)
     print_judgement(judged, console)
     if not judged.unwritten:

@@ -228,9 +228,9 @@ class Jury:
 
     def _in_processes(self, cases: Iterator[Case]) -> Iterator[Verdicts]:
         """Hand out shares of cases; a share whose process dies is judged here, and without processes so is the rest."""
-        if not self.helpers:
-            self.helpers = _started(self.processes, self.judge.context)
         size = min(max(int(_SHARE_S / self._seconds_each()), 1), _LARGEST_SHARE)
+        if not self.helpers:
+            self.helpers = _started(min(self.processes, -(-self.left // size)), self.judge.context)
         shares: dict[int, list[Case]] = {}
         done: dict[int, list[Verdicts]] = {}
         handed, turn = 0, 0

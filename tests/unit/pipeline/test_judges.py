@@ -14,9 +14,10 @@ import pyarrow as pa
 import pytest
 from conftest_tools import environment
 
-from pipeline import judges
+from pipeline import app, judges
 from pipeline.judges import Case, Judge, Jury
 from solvers.builder import Context
+from solvers.errors import ConfigError
 from solvers.games.forced_rps import ForcedRps
 from solvers.identity import config_text, describe, digest
 
@@ -66,6 +67,28 @@ def test_little_work_has_no_processes():
     with Jury(Judge(Context(trust=TRUST)), 3, 2) as one:
         list(one.verdicts([case(1), case(2)]))
         assert not one.helpers
+
+
+def test_there_are_no_more_processes_than_shares(at_once, monkeypatch):
+    monkeypatch.setattr(judges, "_SHARE_S", 1e-9)
+    with Jury(Judge(Context(trust=TRUST)), 9, 3) as one:
+        list(one.verdicts([case(1) for _ in range(3)]))
+        assert len(one.helpers) == 2
+
+
+def test_verify_starts_no_more_processes_than_there_are_cores(monkeypatch):
+    asked = []
+
+    def verify_folder(place, trust, say, processes):
+        asked.append(processes)
+        raise ConfigError("DIR", "nothing", "it")
+
+    monkeypatch.setattr("pipeline.verify.verify_folder", verify_folder)
+    monkeypatch.setattr(judges, "cores", lambda: 3)
+    for cpus in ("cpus=9999", "cpus=2"):
+        with pytest.raises(SystemExit):
+            app.main(["verify", "somewhere", cpus])
+    assert asked == [3, 2]
 
 
 def test_quick_points_are_not_carried_elsewhere(at_once, monkeypatch):
@@ -134,7 +157,7 @@ def wait_until(holds):
 def test_processes_end_with_whoever_started_them():
     script = """
 if __name__ == "__main__":
-    from pipeline import judges
+    from pipeline import app, judges
     from test_judges import case, jury
     judges._ALONE_S = 1e-9
     jury([case(1), *[case(1, "endless")] * 9], 2)
