@@ -157,7 +157,7 @@ def wait_until(holds):
 def test_processes_end_with_whoever_started_them():
     script = """
 if __name__ == "__main__":
-    from pipeline import app, judges
+    from pipeline import judges
     from test_judges import case, jury
     judges._ALONE_S = 1e-9
     jury([case(1), *[case(1, "endless")] * 9], 2)
