@@ -14,7 +14,7 @@ from rich.text import Text
 from pipeline.report.findings import findings_of, points_of
 from pipeline.report.groups import FEWEST_POINTS
 from pipeline.report.summary import Sheet, places_of, summaries
-from pipeline.store import SweepDir, ranks
+from pipeline.store import SweepDir, ranks, varies
 from pipeline.verify import Judgement
 from solvers.schema import Histogram, TableInfo
 
@@ -144,12 +144,8 @@ def _shown_columns(sweep: SweepDir, rows: pa.Table, info: TableInfo) -> tuple[li
     own = names[len(sweep.parameters) : -1]
     chosen = [f"{name}_found" if f"{name}_found" in names else name for name in info.columns] if info.columns else own
     said = {name.rpartition(".")[2] for name in chosen}  # a finding that repeats its parameter says it once
-    varied = [name for name in sweep.parameters if name.rpartition(".")[2] not in said and _varies(rows, name)]
+    varied = [name for name in sweep.parameters if name.rpartition(".")[2] not in said and varies(rows[name])]
     return varied, [name for name in chosen if name in names and rows[name].null_count < len(rows)]
-
-
-def _varies(rows: pa.Table, name: str) -> bool:
-    return bool(pc.count_distinct(rows[name], mode="all").as_py() > 1)
 
 
 def fitting_table(rows: pa.Table, varied: list[str], chosen: list[str], width: int) -> tuple[Table, list[str]]:

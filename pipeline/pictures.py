@@ -22,7 +22,7 @@ from pipeline.distribution import Bins, Ranking, bins, distribution
 from pipeline.report.findings import findings_of, points_of
 from pipeline.report.groups import FEWEST_POINTS, groups_of
 from pipeline.report.histogram import Values, values_of
-from pipeline.store import SweepDir, parameter_values, ranks, spans, table_files
+from pipeline.store import SweepDir, parameter_values, ranks, spans, table_files, varies
 from solvers.schema import Curve, HeatMap, Histogram, Picture, Strip
 
 _ROWS = 300_000
@@ -53,7 +53,7 @@ def draw_pictures(sweep: SweepDir, folder: Path) -> Iterator[Path]:
 def point_labels(sweep: SweepDir, points: Sequence[str]) -> dict[str, str]:
     """Return a short text for each of some points: the parameters in which they, or else all, differ."""
     rows = sweep.brief.take(pc.index_in(pa.array(points, pa.string()), value_set=_hashes(sweep)))
-    differ = [name for name in sweep.varied if pc.count_distinct(rows[name], mode="all").as_py() > 1] or sweep.varied
+    differ = [name for name in sweep.varied if varies(rows[name])] or sweep.varied
     columns = {short: parameter_values(rows, name) for name, short in short_names(differ).items()}
     texts = [
         " ".join(f"{name}={column[place]}" for name, column in columns.items() if column[place] is not None)

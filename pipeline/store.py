@@ -180,7 +180,7 @@ class SweepDir:
     @property
     def varied(self) -> tuple[str, ...]:
         """The parameters that take more than one value."""
-        return tuple(name for name in self.parameters if pc.count_distinct(self.brief[name], mode="all").as_py() > 1)
+        return tuple(name for name in self.parameters if varies(self.brief[name]))
 
     @property
     def table_names(self) -> tuple[str, ...]:
@@ -406,6 +406,17 @@ def parameter_values(table: pa.Table, name: str) -> list[Any]:
     if (table.schema.field(name).metadata or {}).get(b"json"):
         return [None if text is None else json.loads(text) for text in values]
     return values
+
+
+def varies(column: pa.ChunkedArray) -> bool:
+    """Say whether a column has more than one value, null among them.
+
+    Examples
+    --------
+    >>> varies(pa.chunked_array([[1, None]])), varies(pa.chunked_array([pa.nulls(2)]))  # a parameter given as null is of no type
+    (True, False)
+    """
+    return len(pc.unique(column)) > 1
 
 
 def concat_points(tables: Sequence[pa.Table]) -> pa.Table:

@@ -73,6 +73,20 @@ def test_refused_while_planning(minimex, workdir, words, parts):
     assert not (workdir / "here").exists()
 
 
+@pytest.mark.parametrize("codes", ["game.code=0.77", "game.code=0.77,0.07"])
+def test_a_parameter_may_be_given_as_null(minimex, codes):
+    """Its column is of no type where all points have it so, and the findings are shown and exported all the same."""
+    words = ["game=octal", codes, "solver=period_search", "solver.keep_nimbers=null", "compute=inline", "out=here"]
+    answer = minimex(*words, "solver.heap_limit=300")
+    assert answer.status == 0, answer.text
+    assert "0.77 proved 12 71" in answer.text
+    for more in ([], ["periods"], ["periods", "to=csv"], ["nimbers", "to=bfile"] if "," not in codes else ["nimbers", "to=latex"]):
+        shown = minimex("show", "here", *more)
+        assert shown.status == 0, shown.text
+    assert minimex("report", "here").status == 0
+    assert minimex("track", "here").status == 0
+
+
 def test_a_game_without_moves_gives_zeros(minimex):
     minimex(*CODE, "game.code=0.0", "solver.heap_limit=5", "out=here", "tracking=off", "compute=inline")
     assert minimex("show", "here", "nimbers", "to=bfile").out == "".join(f"{n} 0\n" for n in range(6))
