@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pipeline.app import main
-from pipeline.report import write_index, write_report
+from pipeline.report import markup, write_index, write_report
 from pipeline.store import CHECKS, OUTCOME, POINT, load, parameter_column, point_array, write_table
 from solvers import make, solve
 from solvers.equilibrium.parametric import Parametric
@@ -221,6 +221,23 @@ def test_a_reader_sorts_filters_and_switches_the_logarithm(sweeps, tmp_path):
 
     assert use(write_report(sweeps["map"]), tmp_path, sort) == ["0", "1", True, "0"]
     assert use(write_report(sweeps["curves"]), tmp_path / "again", toggle) == [True, "0"]
+
+
+def test_a_wide_table_scrolls_before_its_texts_are_broken(tmp_path):
+    """Thirteen columns do not fit; a short text stays in one line all the same, a long one is broken at 32rem."""
+    numbers, texts = [f"column_{place}" for place in range(12)], ["0 1 2 8 14 24 32 34 ... 28 more", "word " * 40]
+    rows = [[*("1" for _ in numbers), text] for text in texts]
+    path = tmp_path / "wide.html"
+    sheet = markup.table([*numbers, "lost"], rows, "2 rows", [*(True for _ in numbers), False])
+    path.write_text(markup.page("wide", sheet), encoding="utf-8")
+    script = """
+        const one = parseFloat(getComputedStyle(document.querySelector("td")).lineHeight);
+        for (const row of document.querySelectorAll("tbody tr")) say(Math.round((row.offsetHeight - 9) / one))"""
+
+    lines, more = use(path, tmp_path / "copy", script)
+
+    assert lines == 1
+    assert 3 <= more <= 6
 
 
 def test_lines_that_differ_in_their_seed_become_a_band(tmp_path):
