@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -63,7 +63,7 @@ class StatusFile:
     def close(self) -> None:
         if self.standing is not None:
             self.standing.solving = {}
-            whole = "ended" if self.standing.round is None else "between rounds"
+            whole = "judging" if self.standing.round is None else "between rounds"
             self._write(whole if not self.standing.left else "interrupted")
 
     def _write(self, state: str) -> None:
@@ -73,12 +73,12 @@ class StatusFile:
             write_text(self.path, json.dumps(self.about | {"where": self.where()} | _told(self.standing, state), indent=1))
 
 
-def end_rounds(root: Path) -> None:
-    """Let status.json of an adaptive sweep say that it has ended: there is no further round."""
+def note(root: Path, state: Literal["judging", "ended", "interrupted"]) -> None:
+    """Let status.json, if there is one, say how far a sweep is of which all points are computed."""
     told = _last_word(root)
-    if told.get("state") == "between rounds":
+    if "state" in told:
         with contextlib.suppress(OSError):
-            write_text(root / "status.json", json.dumps(told | {"state": "ended", "updated": _stamp(time.time())}, indent=1))
+            write_text(root / "status.json", json.dumps(told | {"state": state, "updated": _stamp(time.time())}, indent=1))
 
 
 def _recorded_before(root: Path) -> int | None:
@@ -262,6 +262,8 @@ def show_status(place: str, to: str | None, console: Console) -> None:
 def _lines(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
     if not told["running"]:
         yield from _lines_of_one_at_rest(sweep, told)
+    elif told.get("state") == "judging":
+        yield f"{sweep.name}: judging or drawing what was found · points recorded: {_counts(told)}"
     elif told.get("state") != "computing":
         yield f"{sweep.name}: running; starting, publishing or judging · points recorded: {_counts(told)}"
     else:
@@ -281,7 +283,7 @@ def _lines_of_one_at_rest(sweep: Sweep, told: dict[str, Any]) -> Iterator[str]:
         yield f"{sweep.name}: ended · {recorded:,}/{max(told.get('points', 0), recorded):,} points: {_counts(told)}"
         return
     yield f"{sweep.name}: not running · points recorded: {_counts(told)}"
-    if state in ("computing", "interrupted", "between rounds"):
+    if state in ("computing", "interrupted", "between rounds", "judging"):
         how = "was interrupted" if state == "interrupted" else f"ended without a word after {told.get('updated')}"
         yield f"  it {how}; the same command goes on: {told.get('command')}"
 

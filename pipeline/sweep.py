@@ -25,7 +25,7 @@ from pipeline.remote import Remote, at_work, fetched, is_remote
 from pipeline.rounds import Rounds
 from pipeline.rows import with_status
 from pipeline.settings import Settings
-from pipeline.status import end_rounds
+from pipeline.status import note
 from solvers.errors import ConfigError
 from solvers.identity import digest
 
@@ -67,7 +67,7 @@ def _run_in(
                 lost = _compute_rounds(run)
                 run.publish(last=True)
                 if not run.stopping():
-                    end_rounds(root)
+                    note(root, "judging")
                 status = _concluded(run) if run.interrupted else None  # a second signal still ends it with our status
             if status is None:
                 status = _concluded(run)
@@ -85,10 +85,14 @@ def _concluded(run: Run) -> int:
     from pipeline.aftermath import conclude, say_interrupted  # noqa: PLC0415 (report and MLflow cost time to import)
 
     try:
-        return conclude(run)
+        status = conclude(run)
     except KeyboardInterrupt:  # while it judges or draws: all rows are published
+        note(run.root, "interrupted")
         say_interrupted(run)
         raise
+    if not run.stopping():
+        note(run.root, "ended")
+    return status
 
 
 def default_name(points: Sequence[Point]) -> str:
