@@ -120,7 +120,12 @@ def list_hint(key: str, raw: Any, values: Sequence[Any]) -> str:
     one list: 'game.heaps=[5,7]'; a sweep over lists: 'game.heaps=[5],[7]'
     >>> print(list_hint("game.heaps", "*2", [["5"], "*2"]))
     a list of one: 'game.heaps=["*2"]'
+    >>> print(list_hint("game.heaps", "5, 7", ["5, 7"]))
+    one list: 'game.heaps=[5,7]'; a sweep over lists: 'game.heaps=[5],[7]'
     """
+    if len(values) == 1 and isinstance(raw, str) and "," in raw:
+        values = [part for part in map(str.strip, raw.split(",")) if part]
+        raw = values[0] if values else raw
     given = values[:_LISTED]
     if not all(_is_word(one) for one in given):
         given = [raw]

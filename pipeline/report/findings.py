@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.report.markup import cell_text
+from pipeline.report.markup import setting_text
 from pipeline.store import DamagedTable, SweepDir, parameter_values, ranks, read_table
 from solvers.contract import GRADES
 from solvers.schema import TableInfo
@@ -40,7 +40,7 @@ class Parameter:
     values: list[Any]
 
     def text(self, point: int) -> str:
-        return cell_text(self.values[self.codes[point]])
+        return setting_text(self.values[self.codes[point]])
 
     @functools.cached_property
     def numbers(self) -> list[Fraction | float | int | None]:

@@ -62,6 +62,23 @@ def cell_text(value: Any) -> str:
     return str(value)
 
 
+def setting_text(value: Any) -> str:
+    """Return a parameter's value as it is typed: lists in brackets, maps in braces.
+
+    Examples
+    --------
+    >>> setting_text([1, 2]), setting_text({"rock": "1/2"}), setting_text(True), setting_text("0.77")
+    ('[1,2]', '{rock:1/2}', 'true', '0.77')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{key}:{setting_text(one)}' for key, one in value.items())}}}"
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return f"[{','.join(map(setting_text, value))}]"
+    return cell_text(value)
+
+
 def shortened(text: str) -> str:
     """Return the text, or its beginning and how long it is."""
     if len(text) <= _LONGEST_TEXT:

@@ -29,7 +29,7 @@ from pipeline.report.findings import (
 )
 from pipeline.report.groups import Groups, groups_of
 from pipeline.report.histogram import Panel, histogram
-from pipeline.report.markup import cell_text, chip, data_block, escape, number, page, plural, shortened, spoken, table
+from pipeline.report.markup import cell_text, chip, data_block, escape, number, page, plural, setting_text, shortened, spoken, table
 from pipeline.report.pictures import picture_data
 from pipeline.store import DamagedTable, SweepDir, write_text
 from solvers.contract import GRADES
@@ -157,7 +157,7 @@ class _Report:
         rows = []
         for one in varied:
             codes = np.unique(one.codes)
-            texts = [shortened(cell_text(one.values[code])) or "none" for code in codes[: _VALUES + 1].tolist()]
+            texts = [shortened(setting_text(one.values[code])) or "none" for code in codes[: _VALUES + 1].tolist()]
             if len(codes) > _VALUES:
                 used = [one.numbers[code] for code in codes.tolist()]
                 ends = sorted((value, code) for value, code in zip(used, codes.tolist(), strict=True) if value is not None)

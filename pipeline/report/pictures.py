@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pipeline.report.findings import Findings, Integers, Parameter, Points, as_float, as_number
-from pipeline.report.markup import cell_text, number, plural, shortened
+from pipeline.report.markup import cell_text, number, plural, setting_text, shortened
 from solvers.schema import Curve, HeatMap, Strip
 
 Data = dict[str, Any]
@@ -259,7 +259,7 @@ class _Axis:
 
     def _settle(self, codes: list[int]) -> None:
         self.codes = codes
-        self.texts = [cell_text(self._parameter.values[code]) for code in codes]
+        self.texts = [setting_text(self._parameter.values[code]) for code in codes]
         place_of = np.full(len(self._parameter.values), -1, np.int64)
         place_of[codes] = np.arange(len(codes))
         self.place = place_of[self._parameter.codes]
