@@ -181,6 +181,7 @@ class _Helper:
     process: Any
     pipe: Connection
     share: int = -1  # which one it is at, -1: none
+    since: float = 0.0
 
 
 class Jury:
@@ -189,6 +190,7 @@ class Jury:
     def __init__(self, judge: Judge, processes: int, total: int) -> None:
         self.judge, self.processes, self.left = judge, processes, total
         self.alone_s, self.alone = 0.0, 0
+        self.each_s = 0.0  # what a case took lately
         self.helpers: list[_Helper] = []
 
     def __enter__(self) -> Self:
@@ -212,33 +214,33 @@ class Jury:
             yield self._alone(case)
 
     def _is_worth_it(self) -> bool:
-        each = self._seconds_each()
-        return self.processes > 1 and self.alone_s > _ALONE_S and each > _WORTH_S and self.left * each > _ALONE_S
+        is_long = self.alone_s > _ALONE_S and self.left * self.each_s > _ALONE_S
+        return self.processes > 1 and is_long and self.each_s > _WORTH_S
 
-    def _seconds_each(self) -> float:
-        return self.alone_s / max(self.alone, 1)
+    def _share(self) -> int:
+        return min(max(int(_SHARE_S / self.each_s), 1), _LARGEST_SHARE)
 
     def _alone(self, case: Case) -> Verdicts:
         began = time.monotonic()
         said = self.judge.judge(case)
         self.alone_s += time.monotonic() - began
         self.alone += 1
+        self.each_s = self.alone_s / self.alone
         self.left -= 1
         return said
 
     def _in_processes(self, cases: Iterator[Case]) -> Iterator[Verdicts]:
         """Hand out shares of cases; a share whose process dies is judged here, and without processes so is the rest."""
-        size = min(max(int(_SHARE_S / self._seconds_each()), 1), _LARGEST_SHARE)
         if not self.helpers:
-            self.helpers = _started(min(self.processes, -(-self.left // size)), self.judge.context)
+            self.helpers = _started(min(self.processes, -(-self.left // self._share())), self.judge.context)
         shares: dict[int, list[Case]] = {}
         done: dict[int, list[Verdicts]] = {}
         handed, turn = 0, 0
         while True:
             for helper in [one for one in self.helpers if one.share < 0]:
-                share = list(itertools.islice(cases, size)) if handed - turn < _AHEAD * self.processes else []
+                share = list(itertools.islice(cases, self._share())) if handed - turn < _AHEAD * self.processes else []
                 if share:
-                    shares[handed], helper.share = share, handed
+                    shares[handed], helper.share, helper.since = share, handed, time.monotonic()
                     handed += 1
                     if not _handed_over(helper, share):
                         done[helper.share] = self._bereft(helper, shares)
@@ -258,6 +260,7 @@ class Jury:
             helper = by_pipe[pipe]  # type: ignore[index]
             try:
                 done[helper.share] = helper.pipe.recv()
+                self.each_s = max(time.monotonic() - helper.since, 1e-9) / len(shares[helper.share])
                 helper.share = -1
             except (EOFError, OSError):
                 done[helper.share] = self._bereft(helper, shares)
