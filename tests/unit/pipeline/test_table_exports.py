@@ -65,7 +65,7 @@ def test_no_rows_no_file(minimex):
     refused = minimex("show", "here", "nimbers", "to=bfile", f"point={points[0]}")
     assert (refused.status, refused.out) == (2, "")
     assert f"TABLE: expected rows to write as bfile, got none of point {points[0]} in nimbers" in refused.text
-    assert "no rows if keep_nimbers is false" in refused.text
+    assert "no rows if they are not kept (keep_nimbers)" in refused.text
     assert lines(minimex("show", "here", "nimbers", "to=bfile").out) == list(enumerate(KAYLES))
 
 
