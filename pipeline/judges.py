@@ -27,7 +27,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from pipeline.executors import ONE_THREAD
+from pipeline.environment import ONE_THREAD, environment
 from solvers.builder import Context
 from solvers.contract import Verdict
 from solvers.errors import MinimexError
@@ -296,7 +296,7 @@ def _unpacked(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
 def _started(processes: int, context: Context) -> list[_Helper]:
     spawn = multiprocessing.get_context("spawn")  # a fork would copy the threads of Arrow and Ray half alive
     helpers = []
-    with _one_thread(), _without_ctrl_c():
+    with environment(ONE_THREAD), _without_ctrl_c():
         for _ in range(processes):
             mine, theirs = spawn.Pipe()
             process = spawn.Process(target=_help, args=(theirs, context), daemon=True)
@@ -304,21 +304,6 @@ def _started(processes: int, context: Context) -> list[_Helper]:
             theirs.close()
             helpers.append(_Helper(process, mine))
     return helpers
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let processes that start now compute with one thread each."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextmanager

@@ -260,7 +260,7 @@ class _Court:
     def __init__(self, sweep: SweepDir, trust: Sequence[str], processes: int = 1, heard: Heard = _nobody) -> None:
         self.sweep, self.trust, self.processes, self.heard = sweep, tuple(trust), processes, heard
         self.judged = 0
-        self.asked = Judge(sweep.context(trust))
+        self.checkers = Judge(sweep.context(trust))
         self.points = _hashes(sweep)
         self.said: list[pa.Table] = []
         self.columns: dict[str, list[Any]] = {name: [] for name in CHECKS.names}  # what was said since
@@ -292,7 +292,7 @@ class _Court:
         )
         start = 0
         total = int(pc.sum(marks["wanted"]).as_py() or 0)
-        with Jury(self.asked, self.processes, total) as jury:
+        with Jury(self.checkers, self.processes, total) as jury:
             for rows in self.sweep.points_in_pieces(_SLICE):
                 self._judge_piece(rows, marks.slice(start, len(rows)), start, jury)
                 start += len(rows)
@@ -367,12 +367,12 @@ class _Court:
                     one
                     for one in points[start : start + _TOGETHER]
                     if 0 < table.count(one.place) == one.promised.get(name, 0) <= _FEW_ROWS
-                    and self.asked.can_build(one.hash, one.config)
+                    and self.checkers.can_build(one.hash, one.config)
                 ]
                 if len(asked) > 1:
                     places = [one.place for one in asked]
                     tables = {other: rows.together(places) for other, rows in self.tables.items()}
-                    said = self.asked.judge_together(name, check, [(one.hash, one.config) for one in asked], tables)
+                    said = self.checkers.judge_together(name, check, [(one.hash, one.config) for one in asked], tables)
                     self.told.update({(point, name): verdicts for point, verdicts in said.items()})
 
     def _case(self, point: _Point) -> Case:

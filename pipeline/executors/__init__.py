@@ -8,8 +8,6 @@ from typing import Protocol
 
 from pipeline.events import Chunk, Task
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-
 
 @dataclass(frozen=True, slots=True)
 class Ended:

@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pipeline.executors import ONE_THREAD
+from pipeline.environment import ONE_THREAD
 from pipeline.executors.ray_node import SETUP_HOOK
 from solvers.errors import ConfigError
 

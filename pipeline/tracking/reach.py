@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import logging
-import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from pipeline.environment import environment
 from pipeline.tracking.where import Tracking, without_password
 from solvers.errors import MinimexError
 
@@ -87,21 +87,6 @@ def quick() -> contextlib.AbstractContextManager[None]:
 def patient() -> contextlib.AbstractContextManager[None]:
     """Give a server that was there half a minute for each answer, twice."""
     return environment(_PATIENT)
-
-
-@contextlib.contextmanager
-def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for a while."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def open_store(settings: Tracking, store_folder: Path, experiment: str | None) -> tuple[Any, str]:

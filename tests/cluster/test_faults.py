@@ -68,7 +68,7 @@ def test_interrupted_while_it_judges_it_says_so_and_goes_on(tmp_path, number):
     assert "it was interrupted; the same command goes on: minimex game=octal" in finish(start("status", "it", cwd=tmp_path))[1]
     status, out = finish(start(*slow, cwd=tmp_path))
     assert status == 0
-    assert "1 proved" in out
+    assert "periods: 1 proved" in out
     assert "it: ended · 1/1 points: 1 done" in finish(start("status", "it", cwd=tmp_path))[1]
 
 

@@ -13,7 +13,7 @@ for a heap of s, ..., s + p - 1 have a witness with a part of at most w; let L >
 differ), and G(n + p) = G(n) for s - L <= n < s. Then for n >= s + p all that is looked at lies p heaps after what was looked at for
 n - p, and has the same nimber; so has n. (In full: `solvers.impartial.window`.)
 
-Cost: some 20 ns a heap and 1 ns for each rare heap and breaking digit.
+Cost, most of it for witnesses: some 0.2 us a heap of 0.104 (20 rare heaps), 1.5 us of 0.36 (500).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from solvers.forms import HeapGame
 LONGEST = 400_000_000
 """The most heaps run again: a byte or two each."""
 MOST_WORK = 60_000_000_000
-"""The most options: some two minutes."""
+"""The most options, roughly counted: some three to five minutes."""
 SAMPLES = 64
 _SAMPLED_OPTIONS = 4_000_000_000
 _NIMBERS = 1 << 16
